@@ -48,10 +48,10 @@ const noArrowUp = floors.flatMap((folders, floor) =>
 );
 
 /** A package is imported by the files that its package.json exports. */
-const walls = ["documents", "kit"].map((name) => {
+const walls = ["documents", "kit", "sandbox"].map((name) => {
   const { exports: entries } = require(`./packages/${name}/package.json`);
   const files = Object.values(entries).map((file) =>
-    file.slice(2).replaceAll(".", "\\.").replace("*", "[^/]+"),
+    file.slice(2).replaceAll(".", "\\.").replace("*", ".+"),
   );
   return {
     name: `${name}-has-a-wall`,

@@ -3,7 +3,11 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
+import type { FairQueue } from "../packages/kit/src/fair-queue.ts";
+import { setProcessWide } from "../packages/kit/src/process-wide.ts";
 import { runtimePath } from "../packages/kit/src/runtime-path.ts";
+import { count, observePool } from "../packages/kit/src/telemetry/metrics.ts";
+import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
 import { createPdfInspections } from "./agent/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
 import { ModelOutages } from "./agent/models/model-outages.ts";
@@ -22,15 +26,12 @@ import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
 import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
-import { createQueues, type FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
-import { setProcessWide } from "./platform/process-wide.ts";
+import { createQueues } from "./platform/queues.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
-import { count, observePool } from "./platform/telemetry/metrics.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
-import type { SandboxProvider } from "./sandbox/port.ts";
 import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
 import { MemoryWorker } from "./turns/memory-worker.ts";
@@ -97,10 +98,12 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
   const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
-  const { traceSandboxes } = await import("./sandbox/trace-sandboxes.ts");
+  const { traceSandboxes } = await import("../packages/sandbox/src/trace-sandboxes.ts");
   const isRemote = credentials || settings.VERCEL;
   if (isRemote && settings.SANDBOX !== "system") {
-    const { createVercelProvider } = await import("./sandbox/adapters/vercel/provider.ts");
+    const { createVercelProvider } = await import(
+      "../packages/sandbox/src/adapters/vercel/provider.ts"
+    );
     const provider = createVercelProvider({
       ...(credentials && { credentials }),
       allowedHosts,
@@ -110,8 +113,8 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   }
   const create =
     settings.SANDBOX === "system"
-      ? (await import("./sandbox/adapters/system/provider.ts")).createSystemProvider
-      : (await import("./sandbox/adapters/local/provider.ts")).createLocalProvider;
+      ? (await import("../packages/sandbox/src/adapters/system/provider.ts")).createSystemProvider
+      : (await import("../packages/sandbox/src/adapters/local/provider.ts")).createLocalProvider;
   const { accountSpace } = await import("./sandbox/store.ts");
   const accountBytes = settings.ACCOUNT_SANDBOX_BYTES;
   const provider = create({

@@ -3,6 +3,8 @@
  * composition root (app.ts) creates them once from the settings.
  */
 import type { JSONValue } from "ai";
+import type { TtlCache } from "../packages/kit/src/ttl-cache.ts";
+import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
 import type { PdfInspections } from "./agent/inspect-pdf.ts";
 import type { ContextWindows } from "./agent/models/context-windows.ts";
 import type { ModelOutages } from "./agent/models/model-outages.ts";
@@ -18,11 +20,9 @@ import type { RunOptions } from "./contract/run-options.ts";
 import type { Engine } from "./engine/port.ts";
 import type { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
-import type { Queues } from "./platform/fair-queue.ts";
-import type { TtlCache } from "./platform/ttl-cache.ts";
+import type { Queues } from "./platform/queues.ts";
 import type { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
-import type { SandboxProvider } from "./sandbox/port.ts";
 import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
 import type { RunningTurns } from "./turns/running-turns.ts";

@@ -3,13 +3,13 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { projectRoot } from "./project-root.ts";
 
-/** The programs that `findProgram` (`lib/platform/isolation/program.ts`) is asked for. */
+/** The programs that `findProgram` (`packages/kit/src/isolation/program.ts`) is asked for. */
 const PROGRAMS = [
-  "lib/sandbox/adapters/local/runner.ts",
+  "packages/sandbox/src/adapters/local/runner.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];
 /** What they read beside their modules. */
-const DATA = ["lib/sandbox/adapters/local/wasm/openpyxl.zip"];
+const DATA = ["packages/sandbox/src/adapters/local/wasm/openpyxl.zip"];
 const IMPORT = /(\b(?:from|import)\s*\(?\s*")(\.[^"]+)\.ts"/g;
 
 /** Writes the programs, and all modules that they import, without their types into the folder `programs`. */

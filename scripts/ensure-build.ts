@@ -11,6 +11,7 @@ const sources = [
   "lib",
   "packages/documents/src",
   "packages/kit/src",
+  "packages/sandbox/src",
   "packages/world-postgres/src",
   "supabase/functions.ts",
   "public",

@@ -11,8 +11,8 @@ import next from "next";
 import { z } from "zod";
 import { config } from "../lib/platform/config.ts";
 import { drain } from "../lib/platform/drain.ts";
-import { setBuiltPrograms } from "../lib/platform/isolation/program.ts";
-import { openFileLimit } from "../lib/platform/open-file-limit.ts";
+import { setBuiltPrograms } from "../packages/kit/src/isolation/program.ts";
+import { openFileLimit } from "../packages/kit/src/open-file-limit.ts";
 
 const CLOSE_INTERVAL_MS = 50;
 /** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */

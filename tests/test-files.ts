@@ -29,7 +29,11 @@ const importsOf = (file: string): string[] =>
   );
 
 /** Returns whether a test file, or what it imports from outside of the given folders, contains the pattern. */
-function reaches(file: string, pattern: RegExp, except: readonly string[] = ["lib"]): boolean {
+function reaches(
+  file: string,
+  pattern: RegExp,
+  except: readonly string[] = ["lib", "packages"],
+): boolean {
   const left = except.map((folder) => join(projectRoot, folder) + sep);
   const seen = new Set([file]);
   for (const reached of seen) {
@@ -65,7 +69,7 @@ function lengthOf(file: string): number {
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
-      if (reaches(moduleId, OWN_SERVERS, ["lib", "scripts", "tests/support"])) return 0;
+      if (reaches(moduleId, OWN_SERVERS, ["lib", "packages", "scripts", "tests/support"])) return 0;
       return reaches(moduleId, BROWSER) ? 1 : 2;
     };
     return files.toSorted(

@@ -1,8 +1,8 @@
 /** The caller's account as callers see it. */
 import { z } from "zod";
+import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
 import { approvalPolicies } from "../contract/approvals.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
-import { networkPolicy } from "../contract/network-policy.ts";
 import { role } from "../organizations/organization.ts";
 
 export const accountView = z.object({

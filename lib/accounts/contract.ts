@@ -1,9 +1,9 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
+import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
 import { approvalPolicies } from "../contract/approvals.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
-import { networkPolicy } from "../contract/network-policy.ts";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
+import type { ZipEntry } from "../../packages/kit/src/zip.ts";
 import { contentOf } from "../agent/skills/skill.ts";
 import type { Artist } from "../artists/artist.ts";
 import { selectArtists } from "../artists/store.ts";
@@ -10,7 +11,6 @@ import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
 import { selectServers } from "../mcp-servers/store.ts";
 import type { Parts } from "../parts.ts";
-import type { ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { SandboxRequest } from "../sandbox/get-sandbox.ts";

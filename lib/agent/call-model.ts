@@ -1,8 +1,8 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ModelMessage, UIMessageChunk } from "ai";
+import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import type { RunOptions } from "../contract/run-options.ts";
 import { config } from "../platform/config.ts";
-import type { Sandbox } from "../sandbox/port.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, mayBeTooLong, tooLong } from "./describe-failure.ts";

@@ -1,10 +1,11 @@
 /** Checks what a caller asks of an agent before it is stored. */
 import { z } from "zod";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import type { RunOptionChanges } from "../contract/run-options.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { queueRefused } from "../platform/queues.ts";
 import { checkModel, isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
 import type { JsonSchema } from "./output/json-schema.ts";

@@ -1,6 +1,6 @@
 import { APICallError, NoOutputGeneratedError, RetryError, StreamProviderError } from "ai";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 
 /** What providers say of a conversation that exceeds the model's context. */

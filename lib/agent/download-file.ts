@@ -3,10 +3,10 @@
  * dispatcher checks the addresses that they resolve to.
  */
 import { createDownload } from "ai";
-import type { TurnPolicies } from "../contract/network-policy.ts";
-import { hostRefusal } from "../platform/outbound/network-policy.ts";
-import { publicOnly } from "../platform/outbound/public-only.ts";
-import { vendorFetch } from "../platform/outbound/vendor-fetch.ts";
+import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
+import { hostRefusal } from "../../packages/kit/src/outbound/network-policy.ts";
+import { publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
+import { vendorFetch } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;

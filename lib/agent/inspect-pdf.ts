@@ -9,8 +9,8 @@ import {
   type DocumentWork,
   runDocumentWorker,
 } from "../../packages/documents/src/run-document-worker.ts";
-import { isQueueRefusal } from "../platform/fair-queue.ts";
-import { createTtlCache, type TtlCache } from "../platform/ttl-cache.ts";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { createTtlCache, type TtlCache } from "../../packages/kit/src/ttl-cache.ts";
 
 /** What PDFs are, by their content: a chat shows the same ones to its model in every turn. */
 export type PdfInspections = TtlCache<InspectedPdf | null>;

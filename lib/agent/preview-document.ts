@@ -1,8 +1,9 @@
 import { formatOf } from "../../packages/documents/src/document.ts";
 import { runDocumentWorker } from "../../packages/documents/src/run-document-worker.ts";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { queueRefused } from "../platform/queues.ts";
 
 /** The work of a reader who has gone ends. */
 const gone = appError("unavailable", "The request was canceled");

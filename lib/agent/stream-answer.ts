@@ -35,7 +35,7 @@ import {
   standardizePrompt,
   toResponseMessages,
 } from "ai/internal";
-import { largeIntegersIn, quoteLargeIntegers } from "../platform/large-integers.ts";
+import { largeIntegersIn, quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
 import { tooLong } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { withResults } from "./models/acceptable-prompt.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
-import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
+import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { imageTypeOf } from "./image-type.ts";
 import { NOTE } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";

@@ -1,11 +1,11 @@
 /** The steps of `generation-workflow.ts`. Each may run in another process. */
 import { z } from "zod";
+import { turnPolicies } from "../../packages/kit/src/network-policy.ts";
+import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { appError, isAppError } from "../contract/app-error.ts";
-import { turnPolicies } from "../contract/network-policy.ts";
 import type { Parts } from "../parts.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
-import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import {
   endRun,
   failureOf,

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { continueTrace, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
@@ -11,7 +12,6 @@ import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
 import { sealText } from "../platform/seal-text.ts";
-import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
 import {

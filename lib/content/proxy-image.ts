@@ -1,13 +1,13 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 
+import type { FairQueue } from "../../packages/kit/src/fair-queue.ts";
+import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
+import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
+import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
+import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { Parts, ProxiedImage } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import type { FairQueue } from "../platform/fair-queue.ts";
-import { fetchPublic } from "../platform/outbound/fetch-public.ts";
-import { faultOfUrl } from "../platform/outbound/public-address.ts";
-import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-import { createTtlCache } from "../platform/ttl-cache.ts";
 import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 

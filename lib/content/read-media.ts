@@ -1,8 +1,8 @@
 /** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
+import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { streamOf } from "../platform/stream-of.ts";
 import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 

@@ -3,9 +3,9 @@
  * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
  */
 import { z } from "zod";
+import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
-import type { TurnPolicies } from "./network-policy.ts";
 
 /** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";

@@ -4,11 +4,11 @@
  */
 import pg from "pg";
 import { z } from "zod";
+import { requestJson } from "../../packages/kit/src/outbound/fetch-json.ts";
+import { describeAnswer, describeFailure } from "../../packages/kit/src/outbound/probe.ts";
 import { isRefusedLogin } from "../../packages/world-postgres/src/outage.ts";
 import type { Config } from "../platform/config.ts";
 import { SCHEMA_VERSION } from "../platform/database/schema-version.ts";
-import { requestJson } from "../platform/outbound/fetch-json.ts";
-import { describeAnswer, describeFailure } from "../platform/outbound/probe.ts";
 import type { Recorded } from "./check-shared.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 

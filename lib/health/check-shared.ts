@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
 import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { fingerprintOf } from "../identity/keys/key-format.ts";
 import type { Parts } from "../parts.ts";
 import { acceptedSecrets, type Config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { codeOf } from "../platform/outbound/probe.ts";
 import { type Finding, misconfigured, ok, warning } from "./finding.ts";
 
 const recorded = z.object({

@@ -4,11 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server.js";
+import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
-import { createTtlCache } from "../platform/ttl-cache.ts";
 import { addressOf } from "./address.ts";
 import { isDecodable } from "./unknown-path.ts";
 

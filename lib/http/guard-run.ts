@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import { isFromSandbox } from "../../packages/sandbox/src/outgoing-headers.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Contract, ReadAnswer } from "../contract/contract.ts";
 import { effectsOf } from "../contract/effects.ts";
@@ -13,7 +14,6 @@ import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
 import { call as callFunction } from "../platform/database/query.ts";
-import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange } from "./exchange.ts";
 import { readBytes } from "./read-input.ts";

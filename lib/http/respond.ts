@@ -1,12 +1,14 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
+
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { startTimer } from "../../packages/kit/src/telemetry/metrics.ts";
+import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
 import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
-import { startTimer } from "../platform/telemetry/metrics.ts";
-import { inSpan } from "../platform/telemetry/spans.ts";
+import { queueRefused } from "../platform/queues.ts";
 import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
 import { IGNORED_FIELDS, listFields } from "./ignored-fields.ts";

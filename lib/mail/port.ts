@@ -1,5 +1,5 @@
 /** The port that every mail adapter implements. */
-import type { Checkable } from "../platform/outbound/probe.ts";
+import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
 
 export interface Attachment {
   readonly filename: string;

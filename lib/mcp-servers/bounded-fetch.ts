@@ -7,13 +7,17 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { fetch, type RequestInit as Init } from "undici";
+import { quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
+import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
+import {
+  AddressRefused,
+  faultOfUrl,
+  isLoopback,
+} from "../../packages/kit/src/outbound/public-address.ts";
+import { anywhere, publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
+import { traceRequest } from "../../packages/kit/src/outbound/vendor-fetch.ts";
+import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { quoteLargeIntegers } from "../platform/large-integers.ts";
-import { codeOf } from "../platform/outbound/probe.ts";
-import { AddressRefused, faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
-import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
-import { streamOf } from "../platform/stream-of.ts";
 
 /** The bytes that a connection may receive. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { JSONValue } from "ai";
+import { quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
+import { measureJson } from "../../packages/kit/src/measure-json.ts";
+import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { storeImage } from "../agent/tool-images.ts";
 import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { Parts } from "../parts.ts";
-import { quoteLargeIntegers } from "../platform/large-integers.ts";
-import { measureJson } from "../platform/measure-json.ts";
-import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { describeFailure } from "./bounded-fetch.ts";
 import { refusalIn, withServer } from "./connection.ts";
 import { listTools } from "./servers.ts";

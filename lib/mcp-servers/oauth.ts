@@ -12,9 +12,9 @@ import {
   type OAuthClientProvider,
   RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
+import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import {
   boundedFetch,

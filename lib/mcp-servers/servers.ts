@@ -1,6 +1,8 @@
 /** Adds and changes MCP servers, and lists their tools. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/client";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
 import { checkSchemas } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
@@ -8,8 +10,6 @@ import { type AppError, invalidField, isAppError } from "../contract/app-error.t
 import { hasTags, visibleText } from "../contract/visible-text.ts";
 import type { Parts } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { isQueueRefusal } from "../platform/fair-queue.ts";
-import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { describeFailure } from "./bounded-fetch.ts";
 import { type Oddities, withServer } from "./connection.ts";
 import type { McpServerChanges, McpServerWithTools, NewMcpServer } from "./contract.ts";

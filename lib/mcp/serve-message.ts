@@ -8,9 +8,9 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
+import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
+import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import { type AppError, appError, type ErrorCode } from "../contract/app-error.ts";
-import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-import { streamOf } from "../platform/stream-of.ts";
 import type { McpMessage } from "./contract.ts";
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */

@@ -3,7 +3,7 @@
  * setting that is missing or malformed. The launcher in `scripts` sets the ones of the embedded parts.
  */
 import type { z } from "zod";
-import { processWide } from "./process-wide.ts";
+import { processWide } from "../../packages/kit/src/process-wide.ts";
 import { settings } from "./settings.ts";
 
 const checked = settings

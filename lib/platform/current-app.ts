@@ -1,5 +1,5 @@
+import { processWide } from "../../packages/kit/src/process-wide.ts";
 import type { App } from "../parts.ts";
-import { processWide } from "./process-wide.ts";
 
 /**
  * Returns the parts of this process, which `startApp` (lib/app.ts) has created before the first request. Only

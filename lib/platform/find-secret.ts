@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { areEqualTexts } from "../../packages/kit/src/equal-texts.ts";
 import { acceptedSecrets } from "./config.ts";
 import { call } from "./database/query.ts";
-import { areEqualTexts } from "./equal-texts.ts";
 
 /** Returns whether a text is the one that is made with one of the accepted secrets. */
 export const isMadeWithSecret = (given: string, make: (secret: string) => string): boolean =>

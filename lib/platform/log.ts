@@ -5,10 +5,10 @@
  * (`describe-error.ts`). A line within a trace has its `traceId`.
  */
 import pino from "pino";
+import { describeError } from "../../packages/kit/src/describe-error.ts";
+import { processWide } from "../../packages/kit/src/process-wide.ts";
+import { currentTraceId } from "../../packages/kit/src/telemetry/spans.ts";
 import { config } from "./config.ts";
-import { describeError } from "./describe-error.ts";
-import { processWide } from "./process-wide.ts";
-import { currentTraceId } from "./telemetry/spans.ts";
 
 /** Fields whose values are in no line. */
 export const secretFields = [

@@ -3,9 +3,9 @@
  * has a bounded text, without the values of fields that name a secret.
  */
 import { formatWithOptions, stripVTControlCharacters } from "node:util";
-import { describeError } from "./describe-error.ts";
+import { describeError } from "../../packages/kit/src/describe-error.ts";
+import { processWide } from "../../packages/kit/src/process-wide.ts";
 import { log, secretFields } from "./log.ts";
-import { processWide } from "./process-wide.ts";
 
 const MAX_CHARS = 4_000;
 const FORMAT = {

@@ -1,7 +1,7 @@
 /** Encrypts texts that are stored (AES-256-GCM) under a key derived from API_KEY_SECRET. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { processWide } from "../../packages/kit/src/process-wide.ts";
 import { config } from "./config.ts";
-import { processWide } from "./process-wide.ts";
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;

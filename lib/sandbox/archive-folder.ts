@@ -1,8 +1,13 @@
+import type { ZipEntry } from "../../packages/kit/src/zip.ts";
+import {
+  type FolderEntry,
+  isSandboxError,
+  MAX_TREE_ENTRIES,
+  type SandboxFiles,
+} from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import type { ZipEntry } from "../platform/zip.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
-import { type FolderEntry, isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles } from "./port.ts";
 import { withSandboxFiles } from "./sandbox-files.ts";
 
 const refusals = {

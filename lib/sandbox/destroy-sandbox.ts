@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import type { SandboxState } from "./port.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
 export async function destroySandbox(

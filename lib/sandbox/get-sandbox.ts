@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import type { sandbox } from "./contract.ts";
-import type { SandboxState } from "./port.ts";
 import { selectSandbox } from "./store.ts";
 import type { SandboxStatus } from "./stored-sandbox.ts";
 

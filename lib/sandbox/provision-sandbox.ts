@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
+import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 import { describeSandbox, type SandboxRequest, type SandboxView } from "./get-sandbox.ts";
-import type { SandboxState } from "./port.ts";
 import { isSandboxSpaceFull, replaceSandboxState, selectSandbox } from "./store.ts";
 
 /** Every attempt after the first means that another request has changed the state. */

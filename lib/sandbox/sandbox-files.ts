@@ -2,11 +2,6 @@
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import type { z } from "zod";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { sandboxQuotaExceeded } from "../contract/quota.ts";
-import type { Parts } from "../parts.ts";
-import type { sandboxFile } from "./contract.ts";
-import type { SandboxRequest } from "./get-sandbox.ts";
 import {
   isSandboxError,
   MAX_FILE_BYTES,
@@ -16,7 +11,12 @@ import {
   type SandboxProvider,
   type SandboxState,
   type WrittenFile,
-} from "./port.ts";
+} from "../../packages/sandbox/src/port.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { sandboxQuotaExceeded } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
+import type { sandboxFile } from "./contract.ts";
+import type { SandboxRequest } from "./get-sandbox.ts";
 import { selectSandbox } from "./store.ts";
 
 const uninitialized = appError("sandbox_missing", "Sandbox not initialized");

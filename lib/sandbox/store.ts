@@ -3,10 +3,9 @@
  * local sandboxes. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
+import type { SandboxSpace, SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
-import type { SandboxSpace } from "./adapters/local/machine.ts";
-import type { SandboxState } from "./port.ts";
 import { storedSandbox } from "./stored-sandbox.ts";
 
 const missing = z

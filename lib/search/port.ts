@@ -1,5 +1,5 @@
 /** The port that every provider of web search implements. */
-import type { Checkable } from "../platform/outbound/probe.ts";
+import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
 
 export interface SearchRequest {
   readonly query: string;

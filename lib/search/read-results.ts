@@ -4,7 +4,7 @@ import {
   fetchJson,
   type UpstreamAnswer,
   type UpstreamQuestion,
-} from "../platform/outbound/fetch-json.ts";
+} from "../../packages/kit/src/outbound/fetch-json.ts";
 import type { SearchFailure, SearchRequest, SearchResult } from "./port.ts";
 
 export const MAX_RESULTS = 10;

@@ -3,6 +3,9 @@
  * row of another account counts as missing. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
+import { plainText } from "../../packages/kit/src/plain-text.ts";
+import { streamOf } from "../../packages/kit/src/stream-of.ts";
+import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
@@ -10,9 +13,6 @@ import { refusalOf } from "../contract/refusal.ts";
 import { optionsIn, type RunOptions } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import { plainText } from "../platform/plain-text.ts";
-import { streamOf } from "../platform/stream-of.ts";
-import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import type { ChatQuery } from "./chats-contract.ts";
 import type { ChatChanges, NewChat, NewSession } from "./contract.ts";

@@ -1,11 +1,12 @@
 /** Imports a skill from the archive of a Git host, or from any ZIP archive. */
+
+import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
+import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
+import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
+import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { cut } from "../agent/tools/limits.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { fetchPublic } from "../platform/outbound/fetch-public.ts";
-import { faultOfUrl } from "../platform/outbound/public-address.ts";
-import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-import { unifiedDiffOfFiles } from "../platform/unified-diff.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 import { checkSkill, isLitter, readEntries, type SkillContent } from "./skill-content.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { unifiedDiff } from "../platform/unified-diff.ts";
+import { unifiedDiff } from "../../packages/kit/src/unified-diff.ts";
 import { type TemplateComparison, type TemplateVersion, templateOptions } from "./template.ts";
 
 const FIELDS = [

@@ -1,7 +1,7 @@
 /** The secrets of triggers, and the checks that a request is from someone who has the secret. */
 import { createHmac, randomBytes } from "node:crypto";
+import { areEqualTexts } from "../../packages/kit/src/equal-texts.ts";
 import { config } from "../platform/config.ts";
-import { areEqualTexts } from "../platform/equal-texts.ts";
 import { isMadeWithSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import type { Signature } from "./contract.ts";

@@ -1,4 +1,6 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
+
+import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
@@ -9,7 +11,6 @@ import { toolSchemas } from "../agent/tools/index.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
-import type { Sandbox } from "../sandbox/port.ts";
 import type { ChatContext } from "./context-contract.ts";
 import { contextSize } from "./fit-context.ts";
 import { selectNextTurn } from "./store/compactions.ts";

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { planCompaction } from "../agent/context.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { queueRefused } from "../platform/queues.ts";
 import { describeContext, measureContext } from "./chat-context.ts";
 import type { ChatContext, CompactedContext } from "./context-contract.ts";
 import { MIN_ROOM_TOKENS } from "./fit-context.ts";

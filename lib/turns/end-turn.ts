@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from "ai";
+import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import {
   type EndParts,
   finishStream,

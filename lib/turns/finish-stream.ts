@@ -1,10 +1,10 @@
 import type { UIMessage, UIMessageChunk } from "ai";
+import { count, record } from "../../packages/kit/src/telemetry/metrics.ts";
+import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import type { SteeringMessage } from "../agent/conversation.ts";
 import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { count, record } from "../platform/telemetry/metrics.ts";
-import { inSpan } from "../platform/telemetry/spans.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { assembleParts, closeOpenParts, parseChunks, readProgress } from "./read-chunks.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";

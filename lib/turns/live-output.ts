@@ -3,8 +3,8 @@
  * them; neither the model nor the stored message gets them.
  */
 import type { JSONValue } from "ai";
+import type { CommandOptions } from "../../packages/sandbox/src/port.ts";
 import { storableTail } from "../agent/tools/make-storable.ts";
-import type { CommandOptions } from "../sandbox/port.ts";
 
 const MIN_PAUSE_MS = 1_000;
 /** Of the time since the start: the longer a command takes, the rarer it is shown, at most 40 times in two minutes. */

@@ -2,13 +2,14 @@
  * Condenses memories that are nearly full: a model writes a shorter text, which a person accepts, or this worker if
  * the account allows it. The account that has filled the memory pays for it.
  */
+
+import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { consolidateMemory } from "../agent/consolidate-memory.ts";
 import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
-import { unifiedDiffOfFiles } from "../platform/unified-diff.ts";
 import { acceptProposal } from "../workspace/accept-proposal.ts";
 import {
   claimProposals,

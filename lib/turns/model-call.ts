@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
+import { continueTrace, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
+import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
@@ -9,9 +11,7 @@ import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { imagesMessage } from "../agent/tool-images.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
-import type { Queues } from "../platform/fair-queue.ts";
-import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
-import type { Sandbox } from "../sandbox/port.ts";
+import type { Queues } from "../platform/queues.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
 import { reservesCalls } from "./store/model-calls.ts";

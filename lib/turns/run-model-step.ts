@@ -1,8 +1,8 @@
+import { startTimer } from "../../packages/kit/src/telemetry/metrics.ts";
+import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { startTimer } from "../platform/telemetry/metrics.ts";
-import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { recordTurnSkill } from "../skills/store.ts";
 import { writeLastChunks } from "./finish-stream.ts";
 import { hasFiles } from "./land-files.ts";

@@ -1,6 +1,6 @@
+import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
-import { observe } from "../platform/telemetry/metrics.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { ActiveTurn, KnownCall, TurnState } from "./store/turns.ts";
 

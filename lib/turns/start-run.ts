@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { count } from "../../packages/kit/src/telemetry/metrics.ts";
+import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
@@ -15,8 +17,6 @@ import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
-import { count } from "../platform/telemetry/metrics.ts";
-import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
+import { count } from "../../packages/kit/src/telemetry/metrics.ts";
+import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
@@ -11,8 +13,6 @@ import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
-import { count } from "../platform/telemetry/metrics.ts";
-import { inSpan } from "../platform/telemetry/spans.ts";
 import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";

@@ -1,10 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { queueRefused } from "../platform/queues.ts";
 import { awaitsApproval } from "./store/approvals.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 

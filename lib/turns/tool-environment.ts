@@ -1,5 +1,7 @@
 /** The environment of the tools of a turn. */
 
+import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
+import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import type { ToolCall } from "../agent/step-result.ts";
@@ -7,7 +9,6 @@ import { writeSkill } from "../agent/tools/skill.ts";
 import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
-import type { TurnPolicies } from "../contract/network-policy.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   findRunCredential,
@@ -19,7 +20,6 @@ import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { isSandboxError } from "../sandbox/port.ts";
 import { skillLibrary } from "../skills/skills.ts";
 import { decisionOn } from "./approve-calls.ts";
 import type { ActiveTurn } from "./store/turns.ts";

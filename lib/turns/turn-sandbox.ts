@@ -1,5 +1,5 @@
+import { isSandboxError, type Sandbox, SandboxError } from "../../packages/sandbox/src/port.ts";
 import type { Parts } from "../parts.ts";
-import { isSandboxError, type Sandbox, SandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import type { TurnState } from "./store/turns.ts";
 

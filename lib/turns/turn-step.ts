@@ -5,6 +5,8 @@
  * top to bottom.
  */
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
+import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { record } from "../../packages/kit/src/telemetry/metrics.ts";
 import type { FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
@@ -21,8 +23,6 @@ import type { RunCredentialForm } from "../identity/keys/derive-run-credential.t
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
-import { isQueueRefusal } from "../platform/fair-queue.ts";
-import { record } from "../platform/telemetry/metrics.ts";
 import { approvalIdOf, decideOn, effectOf, requestChunk } from "./approve-calls.ts";
 import {
   type EndParts,

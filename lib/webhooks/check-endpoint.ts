@@ -1,6 +1,6 @@
+import { faultOfUrl, isLoopback } from "../../packages/kit/src/outbound/public-address.ts";
 import { type AppError, invalidField } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
 /**
  * Returns the problem of an endpoint's URL; undefined when events may be sent to it. The connection also

@@ -4,11 +4,11 @@
  */
 import { Webhook } from "standardwebhooks";
 import { fetch, type Response } from "undici";
+import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
+import { AddressRefused, isLoopback } from "../../packages/kit/src/outbound/public-address.ts";
+import { anywhere, publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
+import { traceRequest } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 import { allowsLoopback, config } from "../platform/config.ts";
-import { codeOf } from "../platform/outbound/probe.ts";
-import { AddressRefused, isLoopback } from "../platform/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
-import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
 import { faultOfEndpoint } from "./check-endpoint.ts";
 import { openSecret } from "./secret.ts";
 import type { Attempt, ClaimedDelivery } from "./store.ts";

@@ -4,13 +4,13 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import { plainText } from "../../packages/kit/src/plain-text.ts";
 import type { ContentKey } from "../content/storage/port.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import { plainText } from "../platform/plain-text.ts";
 import {
   MAX_FILES,
   MAX_VERSIONS,

@@ -6,8 +6,6 @@
  */
 import { posix } from "node:path";
 import { cutName } from "../../packages/kit/src/cut-name.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { Parts } from "../parts.ts";
 import {
   type ExpectedFile,
   type FolderEntry,
@@ -16,7 +14,9 @@ import {
   type Sandbox,
   SandboxError,
   type SandboxFiles,
-} from "../sandbox/port.ts";
+} from "../../packages/sandbox/src/port.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import {
   type Checkout,
   type CurrentFile,

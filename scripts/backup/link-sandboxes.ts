@@ -10,7 +10,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openFolder } from "../../lib/platform/open-folder.ts";
+import { openFolder } from "../../packages/kit/src/open-folder.ts";
 import type { LeaveOut } from "./left-out.ts";
 
 const PREFIX = ".backup-";
@@ -31,7 +31,7 @@ export function removeLinks(sandboxes: string): void {
 /**
  * Makes hard links to all files of all sandboxes, which takes about 15 ms for a thousand. A file with
  * several links is never changed by the local sandbox, which makes a copy first
- * (`lib/sandbox/adapters/local/session-fs.ts`).
+ * (`packages/sandbox/src/adapters/local/session-fs.ts`).
  *
  * Commands may run during this, as the same user, and replace any folder by a link. So folders are opened
  * without following links, and only reached through their descriptors.

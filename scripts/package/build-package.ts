@@ -17,7 +17,7 @@ const UNTRACED = [
   "supabase/upgrade-20261122000343.sql",
   "supabase/templates",
   "scripts/embedded/bootstrap.sql",
-  "lib/platform/isolation",
+  "packages/kit/src/isolation",
   "node_modules/@node-webcodecs",
   "node_modules/just-bash/vendor/cpython-emscripten",
   "node_modules/sql.js/dist/sql-wasm.wasm",

@@ -1,4 +1,4 @@
-"""Makes lib/sandbox/adapters/local/wasm/openpyxl.zip from the wheels of openpyxl and et_xmlfile.
+"""Makes packages/sandbox/src/adapters/local/wasm/openpyxl.zip from the wheels of openpyxl and et_xmlfile.
 
 Run it with the python3 of the embedded sandbox, whose bytecode is in the archive beside the sources: importing the
 sources alone takes four times as long. Another version of Python uses the sources.

@@ -12,11 +12,11 @@ import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provi
 import { FalContent } from "../../lib/content/adapters/fal/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
-import type { Checkable, Probe } from "../../lib/platform/outbound/probe.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
 import { createWebApiResearch } from "../../lib/research/adapters/web-api.ts";
-import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
 import { createTriggerTaskRunner } from "../../lib/tasks/adapters/trigger/provider.ts";
+import type { Checkable, Probe } from "../../packages/kit/src/outbound/probe.ts";
+import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
 import { startFakeCatalog } from "../support/fakes/catalog.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";

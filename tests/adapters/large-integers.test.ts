@@ -1,7 +1,7 @@
 /** Integers that a number cannot hold keep their digits. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { largeIntegersIn, quoteLargeIntegers } from "@/lib/platform/large-integers.ts";
+import { largeIntegersIn, quoteLargeIntegers } from "@/packages/kit/src/large-integers.ts";
 
 test.each([
   ['{"id":9007199254740993}', '{"id":"9007199254740993"}'],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { metrics } from "../../lib/platform/telemetry/metrics.ts";
+import { metrics } from "../../packages/kit/src/telemetry/metrics.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 const read = (file: string) => readFile(join(projectRoot, "docs", file), "utf8");

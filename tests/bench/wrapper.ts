@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract } from "../../lib/contract/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { setProcessWide } from "../../lib/platform/process-wide.ts";
+import { setProcessWide } from "../../packages/kit/src/process-wide.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;

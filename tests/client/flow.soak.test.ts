@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isolation } from "../../lib/platform/isolation/isolation.ts";
+import { isolation } from "../../packages/kit/src/isolation/isolation.ts";
 import { startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { gate } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";

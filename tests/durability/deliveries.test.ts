@@ -9,7 +9,7 @@ import { createMailer, createSandboxes } from "../../lib/app.ts";
 import { MailWorker } from "../../lib/delivery/mail-worker.ts";
 import { claimDeliveries } from "../../lib/delivery/store.ts";
 import { config, parseConfig } from "../../lib/platform/config.ts";
-import { createQueues } from "../../lib/platform/fair-queue.ts";
+import { createQueues } from "../../lib/platform/queues.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { DeliveryWorker } from "../../lib/webhooks/delivery-worker.ts";
 import { type FakeSmtp, startFakeSmtp } from "../support/fakes/smtp.ts";

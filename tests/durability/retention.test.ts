@@ -30,9 +30,9 @@ import {
   destroyUnownedSandboxes,
   measureLostSandboxes,
 } from "../../lib/retention/sweep-sandboxes.ts";
-import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { sweepVersions } from "../../lib/workspace/store.ts";
 import { writeFile as writeWorkspaceFile } from "../../lib/workspace/store-content.ts";
+import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";
 import { composioItem } from "../support/fakes/composio-answers.ts";
 import { startServer } from "../support/harness/server.ts";

@@ -10,7 +10,7 @@ import { diagnose } from "../../lib/health/diagnose.ts";
 import { exerciseVendors } from "../../lib/health/exercise-vendors.ts";
 import type { Finding } from "../../lib/health/finding.ts";
 import { type Config, parseConfig } from "../../lib/platform/config.ts";
-import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
+import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
 import { startFakeCatalog } from "../support/fakes/catalog.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";

@@ -80,7 +80,11 @@ describe("a package", () => {
     ];
     expect(packages.filter((name) => development.includes(name))).toEqual([]);
     expect(globSync("**/*.{test.ts,tsx,map,d.ts}", { cwd: join(root, "lib") })).toEqual([]);
-    expect(globSync("packages/*", { cwd: root })).toEqual(["packages/world-postgres"]);
+    expect(
+      globSync("packages/*", { cwd: root })
+        .map((path) => basename(path))
+        .sort(),
+    ).toEqual([...["documents", "kit", "sandbox", "world-postgres"]]);
     expect(
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))

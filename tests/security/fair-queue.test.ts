@@ -1,6 +1,6 @@
 /** The rules by which accounts share slots, proved by order: nothing here waits for a clock. */
 import { describe, expect, test } from "vitest";
-import { FairQueue, type FairQueueLimits } from "../../lib/platform/fair-queue.ts";
+import { FairQueue, type FairQueueLimits } from "../../packages/kit/src/fair-queue.ts";
 
 const queueOf = (limits: Partial<FairQueueLimits>) =>
   new FairQueue({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { safeEntryPath, safeFileName, streamZip } from "../../lib/platform/zip.ts";
 import { attachment } from "../../lib/sandbox/file-response.ts";
+import { safeEntryPath, safeFileName, streamZip } from "../../packages/kit/src/zip.ts";
 
 test.each([
   ["statement 2026.csv", "statement 2026.csv"],

@@ -6,8 +6,8 @@ import { isAppError } from "@/lib/contract/app-error.ts";
 import { parseJson, validator } from "@/lib/http/read-input.ts";
 import { contracts } from "@/lib/openapi/registry.ts";
 import { readMessages, titleOf } from "@/lib/turns/read-messages.ts";
-import { measureJson } from "../../lib/platform/measure-json.ts";
-import { unifiedDiffOfFiles } from "../../lib/platform/unified-diff.ts";
+import { measureJson } from "../../packages/kit/src/measure-json.ts";
+import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;

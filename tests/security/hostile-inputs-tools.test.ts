@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTool } from "@/lib/agent/tools/index.ts";
 import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
-import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
-import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
+import { createLocalProvider } from "@/packages/sandbox/src/adapters/local/provider.ts";
+import type { Sandbox, SandboxProvider, SandboxState } from "@/packages/sandbox/src/port.ts";
 import {
   documentQueue,
   noSearch,

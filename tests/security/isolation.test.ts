@@ -30,8 +30,8 @@ import {
   type Host,
   type Isolation,
   thisHost,
-} from "../../lib/platform/isolation/isolation.ts";
-import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
+} from "../../packages/kit/src/isolation/isolation.ts";
+import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
 import {
   createMediaFolder,
   createRenderer,

@@ -16,7 +16,7 @@ import { parse as parseCsv } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
-import { describeError } from "../../lib/platform/describe-error.ts";
+import { describeError } from "../../packages/kit/src/describe-error.ts";
 
 const CANARY = "Velvet-Harbor-7731";
 

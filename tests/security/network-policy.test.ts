@@ -11,12 +11,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createFetchTool } from "../../lib/agent/tools/fetch.ts";
 import { runTool } from "../../lib/agent/tools/index.ts";
-import { networkPolicy, type TurnPolicies } from "../../lib/contract/network-policy.ts";
-import { isHostAllowed } from "../../lib/platform/outbound/network-policy.ts";
-import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
-import { startProxy } from "../../lib/sandbox/adapters/system/network-proxy.ts";
-import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
-import type { SandboxProvider, SandboxState } from "../../lib/sandbox/port.ts";
+import { networkPolicy, type TurnPolicies } from "../../packages/kit/src/network-policy.ts";
+import { isHostAllowed } from "../../packages/kit/src/outbound/network-policy.ts";
+import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
+import { startProxy } from "../../packages/sandbox/src/adapters/system/network-proxy.ts";
+import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
+import type { SandboxProvider, SandboxState } from "../../packages/sandbox/src/port.ts";
 import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 import { createToolFixture } from "../support/fixtures/agent-tools.ts";
 

@@ -10,9 +10,9 @@ import { hostname } from "node:os";
 import { fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runTool } from "../../lib/agent/tools/index.ts";
-import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
-import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
-import { SandboxError } from "../../lib/sandbox/port.ts";
+import { AddressRefused, isPublicAddress } from "../../packages/kit/src/outbound/public-address.ts";
+import { publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
+import { SandboxError } from "../../packages/sandbox/src/port.ts";
 import {
   documentQueue,
   noSearch,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
+import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
 import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 
 let folder: string;

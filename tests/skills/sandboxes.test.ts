@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInFiles, builtInSkills } from "../../lib/agent/skills/built-in-skills.ts";
 import { contentOf, loadedPath } from "../../lib/agent/skills/skill.ts";
-import { isolation } from "../../lib/platform/isolation/isolation.ts";
-import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
-import { createSystemProvider } from "../../lib/sandbox/adapters/system/provider.ts";
-import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
-import type { Sandbox, SandboxProvider } from "../../lib/sandbox/port.ts";
+import { isolation } from "../../packages/kit/src/isolation/isolation.ts";
+import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
+import { createSystemProvider } from "../../packages/sandbox/src/adapters/system/provider.ts";
+import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
+import type { Sandbox, SandboxProvider } from "../../packages/sandbox/src/port.ts";
 import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 
 const account = randomUUID();

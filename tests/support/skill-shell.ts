@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { quoteForShell } from "../../lib/agent/tools/limits.ts";
-import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
+import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 export interface SkillResult {

@@ -9,7 +9,7 @@ import {
   createSandboxes,
 } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createQueues } from "../../lib/platform/fair-queue.ts";
+import { createQueues } from "../../lib/platform/queues.ts";
 
 const required = {
   SUPABASE_URL: "https://project.supabase.co",

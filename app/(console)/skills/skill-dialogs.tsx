@@ -1,11 +1,11 @@
 import { Fragment, useState } from "react";
-import { unifiedDiffOfFiles } from "@/lib/platform/unified-diff.ts";
 import type {
   getSkillContract,
   importSkillContract,
   listSkillVersionsContract,
   Skill,
 } from "@/lib/skills/contract.ts";
+import { unifiedDiffOfFiles } from "@/packages/kit/src/unified-diff.ts";
 import { type Answer, api, remove } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";

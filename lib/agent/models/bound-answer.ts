@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { measureJson } from "../../platform/measure-json.ts";
+import { measureJson } from "../../../packages/kit/src/measure-json.ts";
 
 /** The limit for text, reasoning and tool input together, several times the output limit of any model. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;

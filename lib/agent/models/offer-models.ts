@@ -1,5 +1,5 @@
+import type { Probe } from "../../../packages/kit/src/outbound/probe.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
-import type { Probe } from "../../platform/outbound/probe.ts";
 import { acceptPrompts } from "./acceptable-prompt.ts";
 import { createEmbeddedModels } from "./adapters/embedded/create-embedded-model.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";

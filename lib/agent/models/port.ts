@@ -1,7 +1,7 @@
 /** The port of language models. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { Checkable } from "../../../packages/kit/src/outbound/probe.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
-import type { Checkable } from "../../platform/outbound/probe.ts";
 
 export interface ModelInfo {
   readonly id: string;

@@ -8,10 +8,14 @@ import type {
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { z } from "zod";
-import type { FairQueue } from "../../platform/fair-queue.ts";
-import { count, record, startTimer } from "../../platform/telemetry/metrics.ts";
-import { isObserved, recordsContent, toContent } from "../../platform/telemetry/providers.ts";
-import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
+import type { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
+import { count, record, startTimer } from "../../../packages/kit/src/telemetry/metrics.ts";
+import {
+  isObserved,
+  recordsContent,
+  toContent,
+} from "../../../packages/kit/src/telemetry/providers.ts";
+import { errorType, openSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { endWith, watchStream } from "./watch-stream.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Asks a model whether an agent's work is what was wanted. */
 import { z } from "zod";
-import type { Sandbox } from "../../sandbox/port.ts";
+import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 import type { StepResult } from "../step-result.ts";
 import { cut } from "../tools/limits.ts";
 import { type Models, tryToWrite } from "../try-models.ts";

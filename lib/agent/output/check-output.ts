@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import type { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
 import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
-import type { FairQueue } from "../../platform/fair-queue.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
 export type OutputCheck =

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { processWide } from "../../platform/process-wide.ts";
+import { processWide } from "../../../packages/kit/src/process-wide.ts";
 import { HOME } from "../show-document.ts";
 import type { ToolContext } from "./tool.ts";
 

@@ -1,13 +1,13 @@
 import type { JSONValue } from "ai";
 import { type Dispatcher, fetch, type RequestInit, type Response } from "undici";
 import { z } from "zod";
-import { hostRefusal } from "../../platform/outbound/network-policy.ts";
-import { AddressRefused } from "../../platform/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
-import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
-import { traceparent } from "../../platform/telemetry/spans.ts";
-import { isReservedHeader, markedHeaders } from "../../sandbox/outgoing-headers.ts";
-import { isSandboxError, MAX_FILE_BYTES } from "../../sandbox/port.ts";
+import { hostRefusal } from "../../../packages/kit/src/outbound/network-policy.ts";
+import { AddressRefused } from "../../../packages/kit/src/outbound/public-address.ts";
+import { anywhere, publicOnly } from "../../../packages/kit/src/outbound/public-only.ts";
+import { traceRequest } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
+import { traceparent } from "../../../packages/kit/src/telemetry/spans.ts";
+import { isReservedHeader, markedHeaders } from "../../../packages/sandbox/src/outgoing-headers.ts";
+import { isSandboxError, MAX_FILE_BYTES } from "../../../packages/sandbox/src/port.ts";
 import { MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./tool.ts";
 

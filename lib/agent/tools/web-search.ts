@@ -3,7 +3,7 @@ import {
   isHostAllowed,
   narrowHosts,
   networkRefusal,
-} from "../../platform/outbound/network-policy.ts";
+} from "../../../packages/kit/src/outbound/network-policy.ts";
 import { cut } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 

@@ -6,7 +6,7 @@ import {
   writeDocument,
   writtenFormatOf,
 } from "../../../packages/documents/src/write-document.ts";
-import type { Sandbox } from "../../sandbox/port.ts";
+import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 import { changeFile } from "./change-file.ts";
 import { countLines, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";

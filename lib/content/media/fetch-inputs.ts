@@ -1,11 +1,11 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
+import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
+import { hostRefusal } from "../../../packages/kit/src/outbound/network-policy.ts";
+import { faultOfUrl } from "../../../packages/kit/src/outbound/public-address.ts";
 import { type AppError, invalidField, isAppError } from "../../contract/app-error.ts";
-import type { TurnPolicies } from "../../contract/network-policy.ts";
 import type { Parts } from "../../parts.ts";
 import { allowsLoopback } from "../../platform/config.ts";
-import { hostRefusal } from "../../platform/outbound/network-policy.ts";
-import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import type { MediaFile } from "../port.ts";
 import type { MediaStorage } from "../storage/port.ts";
 import { type DownloadLimits, download } from "./download.ts";

@@ -1,8 +1,8 @@
 /** Small versions of images: as WebP for lists that load quickly, and as JPEG for models. */
 import { readFile } from "node:fs/promises";
+import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import type { Parts } from "../../parts.ts";
-import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { MediaKey } from "../storage/media-name.ts";
 import { sniffFile } from "./sniff-file.ts";
 import { sniffType } from "./sniff-type.ts";

@@ -1,8 +1,8 @@
 /** Requests to Supabase Auth, and the limits of its codes. */
 import { z } from "zod";
+import { vendorFetch } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
-import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 
 const TIMEOUT_MS = 15_000;
 

@@ -1,5 +1,5 @@
+import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import type { RunScope } from "../../contract/contract.ts";
-import type { TurnPolicies } from "../../contract/network-policy.ts";
 
 /** The authenticated principal of a request. */
 export interface Caller {

@@ -1,9 +1,9 @@
 /** Checks at the identity provider that tokens can be verified and people can sign in. */
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { z } from "zod";
+import { requestJson } from "../../../packages/kit/src/outbound/fetch-json.ts";
+import { accepted, describeAnswer, type Probe } from "../../../packages/kit/src/outbound/probe.ts";
 import type { Config } from "../../platform/config.ts";
-import { requestJson } from "../../platform/outbound/fetch-json.ts";
-import { accepted, describeAnswer, type Probe } from "../../platform/outbound/probe.ts";
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() });
 const keySet = z.object({ keys: z.array(z.unknown()) });

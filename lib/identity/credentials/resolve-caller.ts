@@ -3,9 +3,9 @@
  * database, and resolves it with the access to named accounts and the rate limits in one round trip.
  */
 import { z } from "zod";
+import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
-import { turnPolicies } from "../../contract/network-policy.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";

@@ -2,8 +2,13 @@
 import { Readable } from "node:stream";
 import { createTransport } from "nodemailer";
 import { z } from "zod";
-import { accepted, codeOf, describeFailure, type Probe } from "../../platform/outbound/probe.ts";
-import { inSpan } from "../../platform/telemetry/spans.ts";
+import {
+  accepted,
+  codeOf,
+  describeFailure,
+  type Probe,
+} from "../../../packages/kit/src/outbound/probe.ts";
+import { inSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { bufferOf } from "../attachment-buffer.ts";
 import type { Mailer, MailFailure } from "../port.ts";
 

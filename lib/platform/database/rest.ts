@@ -1,7 +1,7 @@
 /** SQL functions over Supabase's REST API, where only that can be reached. */
 import { createClient } from "@supabase/supabase-js";
 import { Agent, request } from "undici";
-import { inSpan, sqlSpan } from "../telemetry/spans.ts";
+import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import type { Database } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */

@@ -27,9 +27,9 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { waitUntil } from "@vercel/functions";
+import { providers } from "../../../packages/kit/src/telemetry/providers.ts";
 import type { Config } from "../config.ts";
 import { log } from "../log.ts";
-import { providers } from "./providers.ts";
 
 const NAME = "agent-platform-api";
 /** Unsent telemetry must not hold up the end of a process for longer. */

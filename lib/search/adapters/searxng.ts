@@ -1,6 +1,6 @@
 /** Web search with a SearXNG server whose settings allow the format JSON: https://docs.searxng.org/dev/search_api.html */
 import { z } from "zod";
-import { probeJson } from "../../platform/outbound/probe.ts";
+import { probeJson } from "../../../packages/kit/src/outbound/probe.ts";
 import type { SearchProvider } from "../port.ts";
 import { askVendor, readResults, withSites } from "../read-results.ts";
 

@@ -1,13 +1,13 @@
 import { posix } from "node:path";
+import { streamOf } from "../../../packages/kit/src/stream-of.ts";
+import { isSandboxError, type SandboxFiles } from "../../../packages/sandbox/src/port.ts";
 import { type AppError, appError, invalidField, isAppError } from "../../contract/app-error.ts";
 import type { ChatAddress } from "../../contract/chat-address.ts";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
-import { streamOf } from "../../platform/stream-of.ts";
 import { fileResponse } from "../../sandbox/file-response.ts";
 import type { SandboxRequest } from "../../sandbox/get-sandbox.ts";
-import { isSandboxError, type SandboxFiles } from "../../sandbox/port.ts";
 import { withSandboxFiles } from "../../sandbox/sandbox-files.ts";
 import { readChat } from "../read-chat.ts";
 import type { Message } from "../session.ts";

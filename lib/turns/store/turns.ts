@@ -4,6 +4,7 @@
  */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
 import { turnFacts } from "../../agent/facts.ts";
@@ -13,7 +14,6 @@ import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { turnMcpTools } from "../../agent/tools/mcp-tool.ts";
 import { type UntrustedSource, untrustedSource } from "../../contract/approvals.ts";
-import { turnPolicies } from "../../contract/network-policy.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";

@@ -4,7 +4,7 @@ import { Agent, buildConnector } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFetchTool } from "@/lib/agent/tools/fetch.ts";
 import type { ToolContext } from "@/lib/agent/tools/index.ts";
-import { connectPublic } from "@/lib/platform/outbound/public-only.ts";
+import { connectPublic } from "@/packages/kit/src/outbound/public-only.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
 const { context, remove } = await createToolFixture();

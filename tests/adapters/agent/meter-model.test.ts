@@ -6,7 +6,7 @@ import { meterModel } from "@/lib/agent/models/meter-model.ts";
 import { shareModel } from "@/lib/agent/models/share-model.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { FairQueue } from "@/lib/platform/fair-queue.ts";
+import { FairQueue } from "@/packages/kit/src/fair-queue.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;

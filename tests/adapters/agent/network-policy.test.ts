@@ -1,7 +1,7 @@
 /** How a network policy is written, and what several of them have in common. */
 import { describe, expect, it } from "vitest";
-import { networkPolicy, networkPolicyChange } from "../../../lib/contract/network-policy.ts";
-import { isHostAllowed, narrowHosts } from "../../../lib/platform/outbound/network-policy.ts";
+import { networkPolicy, networkPolicyChange } from "../../../packages/kit/src/network-policy.ts";
+import { isHostAllowed, narrowHosts } from "../../../packages/kit/src/outbound/network-policy.ts";
 
 describe("a policy", () => {
   const messageOf = (given: unknown) =>

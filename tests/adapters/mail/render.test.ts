@@ -4,9 +4,9 @@ import { readFiles } from "../../../lib/delivery/attach-files.ts";
 import { matchesPattern } from "../../../lib/delivery/match-pattern.ts";
 import { renderResult, renderWaiting } from "../../../lib/delivery/render-mail.ts";
 import type { ResultJob, WaitingJob } from "../../../lib/delivery/store.ts";
-import { FairQueue } from "../../../lib/platform/fair-queue.ts";
-import type { FolderEntry, SandboxFiles } from "../../../lib/sandbox/port.ts";
 import { writeHtml } from "../../../packages/documents/src/write-html.ts";
+import { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
+import type { FolderEntry, SandboxFiles } from "../../../packages/sandbox/src/port.ts";
 import { expectNoStall } from "../../support/harness/stall.ts";
 
 const job: ResultJob = {

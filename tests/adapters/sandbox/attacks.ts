@@ -2,7 +2,7 @@
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
-import type { Sandbox } from "../../../lib/sandbox/port.ts";
+import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 

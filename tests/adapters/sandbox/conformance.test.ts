@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/isolation.ts";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
-import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
-import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";
+import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
+import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
+import { createVercelProvider } from "../../../packages/sandbox/src/adapters/vercel/provider.ts";
 import {
   type CommandOptions,
   MAX_FILE_BYTES,
@@ -19,7 +19,7 @@ import {
   SandboxError,
   type SandboxProvider,
   type SandboxState,
-} from "../../../lib/sandbox/port.ts";
+} from "../../../packages/sandbox/src/port.ts";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { checkRoom } from "../../../lib/health/check-parts.ts";
-import { QUOTA_REACHED } from "../../../lib/sandbox/adapters/local/disk-usage.ts";
-import { errorCodeOf } from "../../../lib/sandbox/adapters/local/session-fs.ts";
+import { QUOTA_REACHED } from "../../../packages/sandbox/src/adapters/local/disk-usage.ts";
+import { errorCodeOf } from "../../../packages/sandbox/src/adapters/local/session-fs.ts";
 
 test.each([
   [QUOTA_REACHED, "no_space"],

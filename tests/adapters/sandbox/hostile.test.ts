@@ -26,13 +26,13 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
 import type {
   CommandResult,
   Sandbox,
   SandboxProvider,
   SandboxState,
-} from "../../../lib/sandbox/port.ts";
+} from "../../../packages/sandbox/src/port.ts";
 import { listConfined } from "../../support/harness/confined.ts";
 import { attacks, endless, madeAttacks, plantBombs } from "./attacks.ts";
 
@@ -332,7 +332,7 @@ describe("a command that takes the whole machine", () => {
     "a process in an endless loop does not outlive its server",
     async () => {
       const code = `
-      import { createLocalProvider } from ${JSON.stringify(join(process.cwd(), "lib/sandbox/adapters/local/provider.ts"))};
+      import { createLocalProvider } from ${JSON.stringify(join(process.cwd(), "packages/sandbox/src/adapters/local/provider.ts"))};
       const provider = createLocalProvider({ rootDir: process.argv[1], diskQuota: 1e6, allowedHosts: [] });
       const sandbox = provider.open(await provider.provision(process.argv[2], "account"), "account");
       await sandbox.run("true", { timeoutMs: 30_000, maxOutputChars: 10 });

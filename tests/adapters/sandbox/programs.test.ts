@@ -19,8 +19,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
-import type { Sandbox, SandboxProvider } from "../../../lib/sandbox/port.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
+import type { Sandbox, SandboxProvider } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 64 * MIB;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
-import type { Sandbox } from "../../../lib/sandbox/port.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
+import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
 
 /** Programs of which some machines lack one. Their commands are left out there. */
 const PROGRAMS = ["bc", "iconv", "jq", "python3", "sqlite3", "unzip", "xxd", "zip"];

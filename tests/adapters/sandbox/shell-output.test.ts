@@ -9,7 +9,7 @@ import {
   type LiveStreams,
   liveStreams,
   withLiveOutput,
-} from "../../../lib/sandbox/adapters/local/live-output.ts";
+} from "../../../packages/sandbox/src/adapters/local/live-output.ts";
 
 const LIMITS = { maxOutputSize: 100_000, maxLoopIterations: 2_000 };
 const FILES = {

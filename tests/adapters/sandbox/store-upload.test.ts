@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
-import type { Sandbox } from "../../../lib/sandbox/port.ts";
-import { storeUpload } from "../../../lib/sandbox/store-upload.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
+import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
+import { storeUpload } from "../../../packages/sandbox/src/store-upload.ts";
 
 let dir: string;
 let sandbox: Sandbox;

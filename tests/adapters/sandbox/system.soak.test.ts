@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/isolation.ts";
-import { measureFolder } from "../../../lib/sandbox/adapters/local/measure-folder.ts";
-import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
-import type { Sandbox, SandboxProvider } from "../../../lib/sandbox/port.ts";
+import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
+import { measureFolder } from "../../../packages/sandbox/src/adapters/local/measure-folder.ts";
+import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
+import type { Sandbox, SandboxProvider } from "../../../packages/sandbox/src/port.ts";
 import { attacks, plantBombs } from "./attacks.ts";
 
 const DISK_QUOTA = 24 * 1024 * 1024;

@@ -19,9 +19,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/isolation.ts";
-import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
-import type { Sandbox, SandboxProvider, SandboxState } from "../../../lib/sandbox/port.ts";
+import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
+import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
+import type { Sandbox, SandboxProvider, SandboxState } from "../../../packages/sandbox/src/port.ts";
 import { linkSandboxes, removeLinks } from "../../../scripts/backup/link-sandboxes.ts";
 
 const MIB = 1024 * 1024;

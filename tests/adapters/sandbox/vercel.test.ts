@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";
-import type { CommandOptions } from "../../../lib/sandbox/port.ts";
+import { createVercelProvider } from "../../../packages/sandbox/src/adapters/vercel/provider.ts";
+import type { CommandOptions } from "../../../packages/sandbox/src/port.ts";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDiskContents } from "../../../lib/content/storage/adapters/disk.ts";
-import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import { writeFile } from "../../../lib/workspace/store-content.ts";
 import { syncSandbox } from "../../../lib/workspace/sync-sandbox.ts";
+import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
 import { setting, sql, stack } from "../../support/harness/stack.ts";
 
 Object.assign(process.env, stack.env);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { appError } from "../../../lib/contract/app-error.ts";
 import { handle } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
-import { FairQueue, QueueRefusal } from "../../../lib/platform/fair-queue.ts";
+import { FairQueue, QueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
 import { appOf, exchangeOf } from "../../support/harness/exchange.ts";
 
 const effect = { id: null, idempotencyKey: null };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../../lib/http/pipeline.ts";
-import { SANDBOX_MARK } from "../../../lib/sandbox/outgoing-headers.ts";
+import { SANDBOX_MARK } from "../../../packages/sandbox/src/outgoing-headers.ts";
 import {
   createAccount,
   createBearer,

@@ -4,7 +4,7 @@ import type { ErrorFamily } from "../../../lib/contract/contract.ts";
 import { respond } from "../../../lib/http/respond.ts";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
 import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
-import { QueueRefusal } from "../../../lib/platform/fair-queue.ts";
+import { QueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const refusal = appError("invalid_request", "title is required", { fields: ["title"] });

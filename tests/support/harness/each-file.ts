@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { afterEach, expect, inject, vi } from "vitest";
-import { setBuiltPrograms } from "../../../lib/platform/isolation/program.ts";
+import { setBuiltPrograms } from "../../../packages/kit/src/isolation/program.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 import { takeDifferences } from "../fakes/check-openapi.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";

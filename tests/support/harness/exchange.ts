@@ -6,7 +6,7 @@ import { validator } from "../../../lib/http/read-input.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
 import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
-import { createQueues } from "../../../lib/platform/fair-queue.ts";
+import { createQueues } from "../../../lib/platform/queues.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
 import { stack } from "./stack.ts";
 

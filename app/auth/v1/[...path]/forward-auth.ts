@@ -24,8 +24,8 @@ import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 import { log } from "@/lib/platform/log.ts";
-import { readText } from "@/lib/platform/outbound/vendor-fetch.ts";
-import { isFromSandbox } from "@/lib/sandbox/outgoing-headers.ts";
+import { readText } from "@/packages/kit/src/outbound/vendor-fetch.ts";
+import { isFromSandbox } from "@/packages/sandbox/src/outgoing-headers.ts";
 
 /** The largest real request has a tenth of this. */
 const MAX_BODY_BYTES = 16 * 1024;

@@ -1,9 +1,13 @@
 import { createGateway } from "@ai-sdk/gateway";
 import { z } from "zod";
+import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
+import {
+  accepted,
+  describeAnswer,
+  type Probe,
+} from "../../../../packages/kit/src/outbound/probe.ts";
+import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { type ModelPrice, modelPrice } from "../../../platform/model-price.ts";
-import { requestJson } from "../../../platform/outbound/fetch-json.ts";
-import { accepted, describeAnswer, type Probe } from "../../../platform/outbound/probe.ts";
-import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";

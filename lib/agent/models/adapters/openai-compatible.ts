@@ -1,10 +1,14 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
-import { requestJson } from "../../../platform/outbound/fetch-json.ts";
-import { describeAnswer, type Probe, probeJson } from "../../../platform/outbound/probe.ts";
-import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
-import { createTtlCache } from "../../../platform/ttl-cache.ts";
+import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
+import {
+  describeAnswer,
+  type Probe,
+  probeJson,
+} from "../../../../packages/kit/src/outbound/probe.ts";
+import { readJson, vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
+import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";

@@ -4,10 +4,13 @@
  * passes through, and the provider's name does not appear.
  */
 import { z } from "zod";
+import {
+  fetchJson,
+  type UpstreamAnswer,
+} from "../../../../packages/kit/src/outbound/fetch-json.ts";
+import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { fetchJson, type UpstreamAnswer } from "../../../platform/outbound/fetch-json.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
-import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../../port.ts";
 import {
   type AlbumRecord,

@@ -4,8 +4,12 @@ import {
   fetchJson,
   requestJson,
   type UpstreamAnswer,
-} from "../../../platform/outbound/fetch-json.ts";
-import { describeAnswer, describeStatus, type Probe } from "../../../platform/outbound/probe.ts";
+} from "../../../../packages/kit/src/outbound/fetch-json.ts";
+import {
+  describeAnswer,
+  describeStatus,
+  type Probe,
+} from "../../../../packages/kit/src/outbound/probe.ts";
 
 export interface CatalogApiSettings {
   readonly clientId: string;

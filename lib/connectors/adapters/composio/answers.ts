@@ -1,7 +1,7 @@
 /** What Composio answers: the parts that are read, as the port has them. */
 import { z } from "zod";
+import type { Refusal } from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import { timestamp } from "../../../platform/database/columns.ts";
-import type { Refusal } from "../../../platform/outbound/fetch-json.ts";
 import type { Connection, ConnectorAction, ConnectorEvent } from "../../contract.ts";
 import type { ConnectorFault } from "../../port.ts";
 

@@ -1,7 +1,7 @@
 /** The requests to Composio's HTTP API (v3.1). */
 import type { z } from "zod";
-import { requestJson } from "../../../platform/outbound/fetch-json.ts";
-import { probeJson } from "../../../platform/outbound/probe.ts";
+import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
+import { probeJson } from "../../../../packages/kit/src/outbound/probe.ts";
 import type { ConnectorFault } from "../../port.ts";
 import { fault, faultOf, page } from "./answers.ts";
 

@@ -3,12 +3,12 @@
  * `POST` decides once and redirects to the callback.
  */
 import { createHmac, randomBytes } from "node:crypto";
+import { areEqualTexts } from "../../../../packages/kit/src/equal-texts.ts";
 import { escapeHtml, renderNotice, renderPage } from "../../../../packages/kit/src/html-page.ts";
 import { visibleName } from "../../../../packages/kit/src/visible-name.ts";
 import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
-import { areEqualTexts } from "../../../platform/equal-texts.ts";
 import { log } from "../../../platform/log.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import { decideConnection, selectPending } from "../../store.ts";

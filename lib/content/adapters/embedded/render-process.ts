@@ -3,17 +3,15 @@
  * `node --permission` with an empty environment, which may read its code and the job's inputs and write the job's
  * folder. The inputs are untrusted: a decoder that crashes, hangs or exhausts memory affects only this child. Node's
  * permission model does not bind native code, so the kernel enforces the same limits and removes network access
- * where the host supports it (`lib/platform/isolation`).
+ * where the host supports it (`packages/kit/src/isolation`).
  */
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
-import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
-import { type AppError, appError } from "../../../contract/app-error.ts";
-import { type FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
-import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
+import { type FairQueue, isQueueRefusal } from "../../../../packages/kit/src/fair-queue.ts";
+import { killGroup, residentBytes } from "../../../../packages/kit/src/isolation/child-process.ts";
 import {
   confine,
   type Isolation,
@@ -21,9 +19,12 @@ import {
   LAUNCHER_PATH,
   UNPRIVILEGED_ID,
   type View,
-} from "../../../platform/isolation/isolation.ts";
-import { findProgram } from "../../../platform/isolation/program.ts";
+} from "../../../../packages/kit/src/isolation/isolation.ts";
+import { findProgram } from "../../../../packages/kit/src/isolation/program.ts";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
+import { type AppError, appError } from "../../../contract/app-error.ts";
 import { log } from "../../../platform/log.ts";
+import { queueRefused } from "../../../platform/queues.ts";
 import {
   type EditStep,
   type GeneratedFile,

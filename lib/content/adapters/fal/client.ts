@@ -5,14 +5,17 @@
 import { openAsBlob } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { requestJson, type UpstreamQuestion } from "../../../platform/outbound/fetch-json.ts";
+import {
+  requestJson,
+  type UpstreamQuestion,
+} from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import {
   accepted,
   describeAnswer,
   type Probe,
   probeJson,
-} from "../../../platform/outbound/probe.ts";
-import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
+} from "../../../../packages/kit/src/outbound/probe.ts";
+import { vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
 import type { MediaFile } from "../../port.ts";
 
 export interface FalAccess {

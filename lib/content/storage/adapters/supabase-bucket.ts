@@ -5,8 +5,8 @@
 import { openAsBlob } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
+import { readJson, vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
-import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 
 /** The deadline of one upload or download. */
 const DEADLINE_MS = 120_000;

@@ -1,13 +1,13 @@
 /** Stores media in a public bucket of the Supabase project, which serves them. */
 import { rm } from "node:fs/promises";
 import { z } from "zod";
-import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import {
   accepted,
   describeAnswer,
   describeStatus,
   type Probe,
-} from "../../../platform/outbound/probe.ts";
+} from "../../../../packages/kit/src/outbound/probe.ts";
 import { MEDIA_TYPES, type MediaKey, parseMediaKey } from "../media-name.ts";
 import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
 import { fault, openBucket } from "./supabase-bucket.ts";

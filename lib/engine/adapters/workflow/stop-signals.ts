@@ -1,4 +1,4 @@
-import { continueTrace } from "../../../platform/telemetry/spans.ts";
+import { continueTrace } from "../../../../packages/kit/src/telemetry/spans.ts";
 import type { TurnStops } from "../../port.ts";
 import { StopListeners } from "../stop-listeners.ts";
 
