@@ -46,7 +46,7 @@ describe.skipIf(process.env.NO_SERVER === "1")("a traced function", () => {
     (route) => {
       const files = tracedFiles(`app/${route}/route.js.nft.json`);
       expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_output/));
-      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_documents/));
+      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-packages_documents/));
     },
   );
 });

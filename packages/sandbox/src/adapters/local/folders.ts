@@ -12,6 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { runtimePath } from "../../../../kit/src/runtime-path.ts";
 import { SandboxError, type SandboxFolders } from "../../port.ts";
 import { hasCode, STAGED_PREFIX } from "./disk-usage.ts";
 import { measureFolder } from "./measure-folder.ts";
@@ -135,7 +136,7 @@ export const KEPT_PREFIX = `${STAGED_PREFIX}kept-`;
 /** Marks a staged file by its inode, for an hour, in the part of the session's folder that no command sees. */
 export async function keepUpload(folder: string, staged: string): Promise<void> {
   const { ino } = await stat(join(folder, staged));
-  await writeFile(join(folder, `${KEPT_PREFIX}${ino}`), "").catch(unavailable);
+  await writeFile(runtimePath(folder, `${KEPT_PREFIX}${ino}`), "").catch(unavailable);
 }
 
 function unavailable(error: NodeJS.ErrnoException): never {
