@@ -74,6 +74,7 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
     detached: true,
     env: {
       PATH: process.env.PATH,
+      NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: "production",
       TZ: "UTC",

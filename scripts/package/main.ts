@@ -10,6 +10,7 @@ import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { makeKey } from "../make-key.ts";
 import { projectRoot } from "../project-root.ts";
 import { serveProduction } from "../serve-production.ts";
+import { trustNetwork } from "../trust-network.ts";
 import type { CommandName } from "./command-names.ts";
 import { directUrl, migrate } from "./database.ts";
 import { startPackagedParts } from "./parts.ts";
@@ -63,6 +64,7 @@ async function runDoctor(): Promise<number> {
 }
 
 try {
+  trustNetwork();
   process.exit(await commands[name as CommandName]());
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

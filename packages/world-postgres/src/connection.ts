@@ -121,6 +121,9 @@ const ROUNDS = 4;
  * @throws the error of the connection
  */
 export async function detectPooling(url: string, timeoutMs: number): Promise<Pooling> {
+  const { host, port } = parseDatabaseUrl(url);
+  // Supabase's poolers, which have the other mode at another port.
+  if (port === 6543 && /\.supabase\.(?:co|com)$/.test(host)) return "transaction";
   const settings = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   const connect = () => new pg.Client({ ...parseDatabaseUrl(url), ...settings });
   const [one, other] = [connect(), connect()];
@@ -166,7 +169,8 @@ const DESCRIBED: Readonly<Record<Pooling, string>> = {
 export function describeWay(url: string, pooling: Pooling): string {
   const { ssl } = parseDatabaseUrl(url);
   if (!ssl) return `${DESCRIBED[pooling]}, without TLS`;
-  const authorities = ssl.ca ? "the CA of sslrootcert" : "the CAs of Node";
+  const more = process.env.NODE_EXTRA_CA_CERTS ? " and NODE_EXTRA_CA_CERTS" : "";
+  const authorities = ssl.ca ? "the CA of sslrootcert" : `the CAs of Node${more}`;
   const verified = ssl.rejectUnauthorized ? authorities : "no verified certificate";
   return `${DESCRIBED[pooling]}, with TLS and ${verified}`;
 }
