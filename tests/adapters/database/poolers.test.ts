@@ -1,9 +1,14 @@
 /** A real PgBouncer in front of the database, in each of its modes. */
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkConnections } from "../../../lib/health/check-database.ts";
 import { parseConfig } from "../../../lib/platform/config.ts";
 import { PostgresDatabase } from "../../../lib/platform/database/postgres.ts";
+import { createRestDatabase } from "../../../lib/platform/database/rest.ts";
 import { isUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { detectPooling } from "../../../packages/world-postgres/src/connection.ts";
 import { Listener, openPool, Session } from "../../../packages/world-postgres/src/database.ts";
@@ -12,6 +17,8 @@ import { connectLite } from "../../../scripts/embedded/connect-lite.ts";
 import { connectPostgres } from "../../../scripts/embedded/connect-postgres.ts";
 import { whenAvailable } from "../../../scripts/embedded/when-available.ts";
 import { requireMigrations } from "../../../scripts/package/database.ts";
+import { startPackagedParts } from "../../../scripts/package/parts.ts";
+import { askAuth, sessionFor } from "../../support/harness/auth-session.ts";
 import { startPgBouncer, withoutPgBouncer } from "../../support/harness/pgbouncer.ts";
 import { setting, sql, stack } from "../../support/harness/stack.ts";
 
@@ -212,6 +219,34 @@ describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"}
         ),
       ]);
       expect([...seen]).toEqual(["postgres 0 0 0"]);
+    },
+  );
+
+  it.each(["session", "transaction"])(
+    "in %s mode serves the REST part, and sign-in there",
+    async (pool_mode) => {
+      const { url } = await startPooler({ pool_mode });
+      const given = {
+        DATABASE_URL: url,
+        ...(pool_mode === "transaction" && { DIRECT_DATABASE_URL: direct }),
+      };
+      const dataDir = mkdtempSync(join(tmpdir(), "pooler-"));
+      closing.push(() => rm(dataDir, { recursive: true }));
+      const options = { dataDir, publicUrl: "http://localhost:3000", given };
+      const { env, stop } = await startPackagedParts({ migrates: false, waits: false })(options);
+      closing.push(stop);
+      const people = Array.from({ length: 5 }, async () => {
+        const { access_token: bearer } = await sessionFor(undefined, { ...stack.env, ...env });
+        const user = await askAuth("GET", "user", undefined, { bearer, env });
+        expect(user.status).toBe(200);
+      });
+      await Promise.all(people);
+      const rest = createRestDatabase(env.SUPABASE_URL ?? "", env.SUPABASE_SECRET_KEY ?? "");
+      const calls = Array.from({ length: 100 }, () => rest.call("installation_id", {}));
+      const answers = await Promise.all(calls);
+      expect(new Set(answers.map(({ error, status }) => error?.message ?? status))).toEqual(
+        new Set([200]),
+      );
     },
   );
 
