@@ -6,7 +6,10 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>;
 /** Returns what a database URL says in the form of the driver `postgres`. */
 export function driverOptions(url: string): Options {
   const { options, ...address } = parseDatabaseUrl(url);
-  return { ...address, ...(options && { connection: { options } }) };
+  const { host, port = 5432 } = address;
+  // The driver would cut an address of IPv6 at its first colon.
+  const listed: object = /^[^/]*:/.test(host) ? { host: [host], port: [port] } : {};
+  return { ...address, ...listed, ...(options && { connection: { options } }) };
 }
 
 /** Connects at the first statement. @throws Error when a file of certificates cannot be read */

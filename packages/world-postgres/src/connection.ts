@@ -22,18 +22,27 @@ export interface Connection {
  */
 export function parseDatabaseUrl(url: string): Connection {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const host = searchParams.get("host") || decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1"));
+  const host = searchParams.get("host") || decode(hostname.replace(/^\[(.*)\]$/, "$1"));
   const options = searchParams.get("options");
   const ssl = readTls(searchParams, host);
   return {
     host,
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
+    user: decode(username),
+    password: decode(password),
+    database: decode(pathname.slice(1)),
     ...(port && { port: Number(port) }),
     ...(ssl !== undefined && { ssl }),
     ...(options && { options }),
   };
+}
+
+/** A password may have a sign that begins no encoded one. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function readTls(parameters: URLSearchParams, host: string): Connection["ssl"] {
