@@ -194,6 +194,11 @@ async function examine(
     .catch(() => ({ rows: [] }));
   const access = loginRow.safeParse(found.rows[0]).data;
   const isOther = installationId !== undefined && access?.id !== installationId;
+  if (isOther && setting === "DIRECT_DATABASE_URL") {
+    const detail = "DIRECT_DATABASE_URL leads to another database than requests use";
+    const remedy = "Set it to the same database, past the pooler.";
+    return [misconfigured("connection", detail, remedy, [setting])];
+  }
   if (!isOther && access?.may_act !== false) {
     return [ok("connection", `PostgreSQL ${version} as ${login}, ${way}`)];
   }

@@ -217,10 +217,8 @@ describe.skipIf(withoutPsql)(`deploy/roles.sql (${withoutPsql ?? "psql is instal
   it("doctor names rows that are kept from service_role, and bin/migrate lets it through", async () => {
     await withConnection(service(), (sql) => sql`drop policy service_role on public.chats`);
     const env = { ...stack.env, DATABASE_URL: service(), EMBEDDED_SUPABASE: "true" };
-    const found = await checkConnections(parseConfig(env), {
-      installationId: undefined,
-      timeoutMs: 5_000,
-    });
+    const expected = { installationId: undefined, timeoutMs: 5_000 };
+    const found = await checkConnections(parseConfig(env), expected);
     expect(found).toMatchObject([
       {
         status: "failed",
@@ -229,8 +227,12 @@ describe.skipIf(withoutPsql)(`deploy/roles.sql (${withoutPsql ?? "psql is instal
       },
     ]);
     await migrate({ DATABASE_URL: service() });
-    expect(
-      await checkConnections(parseConfig(env), { installationId: undefined, timeoutMs: 5_000 }),
-    ).toMatchObject([{ status: "ok" }]);
+    const login = connect(service());
+    await login.unsafe('revoke delete on engine.runs from "Service Login"');
+    const [lacking] = await checkConnections(parseConfig(env), expected);
+    expect(lacking).toMatchObject({ check: "rights", status: "failed", blocksStart: true });
+    await login.unsafe(/: (grant .*)\.$/.exec(lacking?.remedy ?? "")?.[1] ?? "");
+    await login.end();
+    expect(await checkConnections(parseConfig(env), expected)).toMatchObject([{ status: "ok" }]);
   });
 });

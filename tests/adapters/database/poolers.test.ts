@@ -19,6 +19,7 @@ import { whenAvailable } from "../../../scripts/embedded/when-available.ts";
 import { requireMigrations } from "../../../scripts/package/database.ts";
 import { startPackagedParts } from "../../../scripts/package/parts.ts";
 import { askAuth, sessionFor } from "../../support/harness/auth-session.ts";
+import { createEngineDatabase } from "../../support/harness/engine-database.ts";
 import { startPgBouncer, withoutPgBouncer } from "../../support/harness/pgbouncer.ts";
 import { setting, sql, stack } from "../../support/harness/stack.ts";
 
@@ -162,6 +163,14 @@ describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"}
       { status: "ok", detail: expect.stringContaining("through a pooler in transaction mode") },
     ]);
     await requireMigrations(both);
+
+    const other = await createEngineDatabase();
+    closing.push(() => other.drop());
+    const found = await checkConnections(
+      parseConfig({ ...stack.env, ...both, DIRECT_DATABASE_URL: other.url }),
+      { installationId: "known", timeoutMs: 5_000 },
+    );
+    expect(found[0]?.detail).toContain("another database");
   });
 
   it.each([1, 20])(
