@@ -50,7 +50,8 @@ const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
 export async function createEngine(settings: Config): Promise<Engine> {
-  const { DATABASE_URL: databaseUrl, WORKFLOW_TARGET_WORLD: chosen, VERCEL } = settings;
+  const { WORKFLOW_TARGET_WORLD: chosen, VERCEL } = settings;
+  const databaseUrl = settings.DIRECT_DATABASE_URL ?? settings.DATABASE_URL;
   const common = {
     selfOrigin: settings.SELF_ORIGIN ?? localOrigin(settings.HOST, settings.PORT),
     reloadHandlers: settings.NODE_ENV === "development",

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
-import postgres from "postgres";
 import { z } from "zod";
 import { fingerprintOf, newKey } from "../lib/identity/keys/key-format.ts";
 import type { Command } from "./command.ts";
 import { dataDirOf } from "./data-dir.ts";
+import { connectPostgres } from "./embedded/connect-postgres.ts";
 import { keepSecrets } from "./embedded/keep-secrets.ts";
 
 const wantedKey = z.object({
@@ -63,7 +63,7 @@ function readArguments(args: readonly string[]): Wanted | null {
 
 async function createIn(command: Command, wanted: Wanted): Promise<string> {
   const database = await command.reachDatabase();
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const sql = connectPostgres(database.url, { max: 1 });
   try {
     const secret = process.env.API_KEY_SECRET || keepSecrets(dataDirOf(process.env)).apiKeySecret;
     const [servers] = await sql`select secret_fingerprint from public.installation`;

@@ -35,6 +35,7 @@ export function embeddedParts(
     env: {
       EMBEDDED_SUPABASE: "true",
       DATABASE_URL: embedded.databaseUrl,
+      DIRECT_DATABASE_URL: embedded.directDatabaseUrl,
       SUPABASE_URL: embedded.supabaseUrl,
       SUPABASE_SECRET_KEY: embedded.supabaseSecretKey,
       SUPABASE_PUBLISHABLE_KEY: embedded.supabasePublishableKey,

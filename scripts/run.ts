@@ -18,9 +18,12 @@ import { test } from "./run-tests.ts";
 import { serveDevelopment } from "./serve-development.ts";
 import { serveProduction } from "./serve-production.ts";
 import { startParts } from "./start-parts.ts";
+import { trustNetwork } from "./trust-network.ts";
 
 const [script = "", ...args] = process.argv.slice(2);
 const distDir = process.env.NEXT_DIST_DIR || ".next";
+/** The scripts that reach other services. */
+const IN_NETWORK = ["catalog:import", "dev", "doctor", "key", "start"];
 const KEY_COMMAND = "npm run key --";
 
 const scripts: Record<string, () => Promise<number>> = {
@@ -52,6 +55,7 @@ if (run === undefined) {
   process.exit(2);
 }
 try {
+  if (IN_NETWORK.includes(script)) trustNetwork();
   process.exit(await run());
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

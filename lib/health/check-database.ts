@@ -6,7 +6,17 @@ import pg from "pg";
 import { z } from "zod";
 import { requestJson } from "../../packages/kit/src/outbound/fetch-json.ts";
 import { describeAnswer, describeFailure } from "../../packages/kit/src/outbound/probe.ts";
-import { isRefusedLogin } from "../../packages/world-postgres/src/outage.ts";
+import {
+  describeWay,
+  detectPooling,
+  parseDatabaseUrl,
+} from "../../packages/world-postgres/src/connection.ts";
+import {
+  describeRefusal,
+  type Refusal,
+  TRANSACTION_MODE,
+} from "../../packages/world-postgres/src/outage.ts";
+import { MISSING_RIGHTS, type MissingRight } from "../../supabase/missing-rights.ts";
 import type { Config } from "../platform/config.ts";
 import { SCHEMA_VERSION } from "../platform/database/schema-version.ts";
 import type { Recorded } from "./check-shared.ts";
@@ -88,58 +98,93 @@ const lacksMigrations = (newest: string): Finding =>
     ["SUPABASE_URL"],
   );
 
-const serverRow = z.object({ version: z.number(), has_engine: z.boolean() });
+const serverRow = z.object({ version: z.number(), login: z.string(), has_engine: z.boolean() });
 const loginRow = z.object({ id: z.string(), may_act: z.boolean() });
-const settings = ["DATABASE_URL"];
 
-/** @param installationId the identity of the database behind `SUPABASE_URL`, if it is known */
-export async function checkConnection(
-  { DATABASE_URL, VERCEL }: Config,
-  installationId: string | undefined,
-  timeoutMs: number,
-): Promise<Finding> {
-  if (DATABASE_URL === undefined || VERCEL) return ok("connection", "not used");
-  const url = new URL(DATABASE_URL);
-  if (url.port === "6543" && /\.supabase\.(?:co|com)$/.test(url.hostname)) {
-    const detail =
-      "DATABASE_URL leads to Supabase's pooler in transaction mode, which cannot listen";
-    const remedy = "Set DATABASE_URL to a direct or session-mode connection, at port 5432.";
-    return misconfigured("connection", detail, remedy, settings);
-  }
-  const client = new pg.Client({
-    connectionString: DATABASE_URL,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    application_name: "agent-platform-doctor",
-  });
-  // A connection that is lost rejects the query, too.
-  client.on("error", () => {});
+interface Expected {
+  /** The identity of the database behind `SUPABASE_URL`, if it is known. */
+  readonly installationId: string | undefined;
+  readonly timeoutMs: number;
+  /** Whether a pooler may lend the connection for each transaction. */
+  readonly isShared?: boolean;
+  /** The uses whose missing rights are named. */
+  readonly needs?: readonly string[];
+}
+
+/** Checks the connection of the durable engine, and the connection of requests where it leads another way. */
+export async function checkConnections(
+  { DATABASE_URL: url, DIRECT_DATABASE_URL: direct, VERCEL, EMBEDDED_SUPABASE }: Config,
+  expected: Expected,
+): Promise<Finding[]> {
+  if (url === undefined || VERCEL) return [ok("connection", "not used")];
+  const needs = EMBEDDED_SUPABASE ? ["engine", "rest"] : ["engine"];
+  const found = await Promise.all([
+    checkConnection(direct ? "DIRECT_DATABASE_URL" : "DATABASE_URL", direct ?? url, {
+      ...expected,
+      needs,
+    }),
+    direct ? checkConnection("DATABASE_URL", url, { ...expected, isShared: true }) : [],
+  ]);
+  return found.flat();
+}
+
+async function checkConnection(
+  setting: string,
+  url: string,
+  expected: Expected,
+): Promise<Finding[]> {
+  const { timeoutMs, isShared } = expected;
+  const refuse = ({ detail, remedy }: Refusal) => [
+    misconfigured("connection", `${setting} (${new URL(url).host}): ${detail}`, remedy, [setting]),
+  ];
   try {
-    await client.connect();
-    return await examine(client, installationId);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError && isRefusedLogin(error))) {
-      const access = { credentials: settings, address: settings };
-      return findingOf("connection", describeFailure(url, error, access));
+    const pooling = await detectPooling(url, timeoutMs);
+    if (pooling === "transaction" && !isShared) return refuse(TRANSACTION_MODE);
+    const client = new pg.Client({
+      ...parseDatabaseUrl(url),
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      application_name: "agent-platform-doctor",
+    });
+    // A connection that is lost rejects the query, too.
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return await examine(client, setting, describeWay(url, pooling), expected);
+    } finally {
+      await client.end().catch(() => {});
     }
-    const detail = `${url.host} refuses the login or the database of DATABASE_URL (${error.code})`;
-    const remedy = "Correct the user, the password and the path of DATABASE_URL.";
-    return misconfigured("connection", detail, remedy, settings);
-  } finally {
-    await client.end().catch(() => {});
+  } catch (error) {
+    const refusal = describeRefusal(Object(error));
+    if (refusal) return refuse(refusal);
+    const access = { credentials: [setting], address: [setting] };
+    return [findingOf("connection", describeFailure(new URL(url), error, access))];
   }
 }
 
-async function examine(client: pg.Client, installationId: string | undefined): Promise<Finding> {
+async function examine(
+  client: pg.Client,
+  setting: string,
+  way: string,
+  { installationId, needs = [] }: Expected,
+): Promise<Finding[]> {
   const { rows } = await client.query(`
     select current_setting('server_version_num')::integer / 10000 as version,
-      to_regclass('engine.runs') is not null as has_engine`);
-  const { version, has_engine: hasEngine } = serverRow.parse(rows[0]);
+      current_user as login, exists (select from pg_namespace where nspname = 'engine') as has_engine`);
+  const { version, login, has_engine: hasEngine } = serverRow.parse(rows[0]);
   if (!hasEngine) {
-    const detail = "the database of DATABASE_URL lacks the tables of the durable engine";
-    const remedy =
-      "Set DATABASE_URL to a database with all of supabase/migrations (`supabase db push`).";
-    return misconfigured("connection", detail, remedy, settings);
+    const detail = `the database of ${setting} lacks the tables of the durable engine`;
+    const remedy = `Set ${setting} to a database with all of supabase/migrations (\`supabase db push\`).`;
+    return [misconfigured("connection", detail, remedy, [setting])];
+  }
+  const rights = await client.query<MissingRight>(MISSING_RIGHTS);
+  const missing = rights.rows.filter(({ need }) => needs.includes(need));
+  if (missing.length > 0) {
+    return missing.map(({ right, remedy }) =>
+      misconfigured("rights", `${login} lacks ${right}`, `As the administrator: ${remedy}.`, [
+        setting,
+      ]),
+    );
   }
   const found = await client
     .query(
@@ -147,13 +192,22 @@ async function examine(client: pg.Client, installationId: string | undefined): P
     )
     // The durable engine may have a separate login, without access to the product's tables.
     .catch(() => ({ rows: [] }));
-  const login = loginRow.safeParse(found.rows[0]).data;
-  const isOther = installationId !== undefined && login?.id !== installationId;
-  if (!isOther && login?.may_act !== false) return ok("connection", `PostgreSQL ${version}`);
-  return warning(
-    "connection",
-    "SQL functions are called over REST: DATABASE_URL does not lead to the database of SUPABASE_URL with a login that may act as service_role",
-    "Set DATABASE_URL to the database of the same project and grant service_role to its login, unless this is intended.",
-    [...settings, "SUPABASE_URL"],
-  );
+  const access = loginRow.safeParse(found.rows[0]).data;
+  const isOther = installationId !== undefined && access?.id !== installationId;
+  if (isOther && setting === "DIRECT_DATABASE_URL") {
+    const detail = "DIRECT_DATABASE_URL leads to another database than requests use";
+    const remedy = "Set it to the same database, past the pooler.";
+    return [misconfigured("connection", detail, remedy, [setting])];
+  }
+  if (!isOther && access?.may_act !== false) {
+    return [ok("connection", `PostgreSQL ${version} as ${login}, ${way}`)];
+  }
+  return [
+    warning(
+      "connection",
+      `SQL functions are called over REST: ${setting} does not lead to the database of SUPABASE_URL with a login that may act as service_role`,
+      `Set ${setting} to the database of the same project and grant service_role to ${login}, unless this is intended.`,
+      [setting, "SUPABASE_URL"],
+    ),
+  ];
 }

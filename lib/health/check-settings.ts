@@ -52,6 +52,7 @@ const HOSTED_SETTINGS = [
   "SUPABASE_JWT_SECRET",
   "SUPABASE_JWT_ISSUER",
   "DATABASE_URL",
+  "DIRECT_DATABASE_URL",
 ];
 
 /** @param given the environment before the launcher has added to it */

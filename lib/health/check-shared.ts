@@ -36,8 +36,9 @@ export async function checkShared(
   const differs = settings.NODE_ENV === "development" ? warning : misconfigured;
   const accepted = acceptedSecrets(settings).map(fingerprintOf);
   const isKnown = !fingerprint || accepted.includes(fingerprint);
+  const shown = accepted[0]?.slice(0, 12);
   const ofSecret = isKnown
-    ? ok("secret", "API_KEY_SECRET is that of the database's servers")
+    ? ok("secret", `API_KEY_SECRET is that of the database's servers (fingerprint ${shown})`)
     : differs(
         "secret",
         "API_KEY_SECRET is not that of the database's servers: no key that they have made would work",

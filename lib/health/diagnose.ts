@@ -12,7 +12,7 @@ import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { log } from "../platform/log.ts";
-import { checkConnection, checkDatabase } from "./check-database.ts";
+import { checkConnections, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { checkShared, joinInstallation } from "./check-shared.ts";
 import { type Finding, failed, findingOf, misconfigured, ok, warning } from "./finding.ts";
@@ -75,9 +75,8 @@ export async function diagnose(
   const deadline = AbortSignal.timeout(timeoutMs);
   const database = checkDatabase(settings, deadline);
   const ofServices: Record<string, Check> = {
-    connection: async () => [
-      await checkConnection(settings, (await database).installationId, timeoutMs),
-    ],
+    connection: async () =>
+      checkConnections(settings, { installationId: (await database).installationId, timeoutMs }),
     identity: async () =>
       toFindings("identity", "embedded", await probeIdentity(settings, deadline)),
     ...portChecks(app, deadline),

@@ -36,6 +36,10 @@ const checked = settings
         "must be set, unless this runs on Vercel or WORKFLOW_TARGET_WORLD is set: durable turns need it",
     },
   )
+  .refine(({ DATABASE_URL, DIRECT_DATABASE_URL: direct }) => DATABASE_URL || !direct, {
+    path: ["DATABASE_URL"],
+    error: "must be set with DIRECT_DATABASE_URL: requests use it",
+  })
   .refine(
     ({ PUBLIC_URL, VERCEL, VERCEL_PROJECT_PRODUCTION_URL }) =>
       PUBLIC_URL || VERCEL_PROJECT_PRODUCTION_URL || !VERCEL,

@@ -121,7 +121,10 @@ const database = {
     "The project's public key, with which the console signs people in. Without it the console has no sign-in.",
   ),
   DATABASE_URL: optionalPostgresUrl.describe(
-    "PostgreSQL of the durable engine, by a direct or session-mode connection. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set. On Vercel it is not used at all, because an integration may have set it.",
+    "PostgreSQL of the durable engine, by a direct or session-mode connection unless `DIRECT_DATABASE_URL` is set. SQL functions are called over it too, instead of over REST, if it is the database behind `SUPABASE_URL` and its login may act as `service_role`. It runs no turns where `WORKFLOW_TARGET_WORLD` is set. On Vercel it is not used at all, because an integration may have set it.",
+  ),
+  DIRECT_DATABASE_URL: optionalPostgresUrl.describe(
+    "The same database by a direct or session-mode connection, where `DATABASE_URL` leads through a pooler in transaction mode: the engine, migrations and commands use it.",
   ),
   WORKFLOW_TARGET_WORLD: optionalText.describe(
     "Runs the turns on a World of the Workflow SDK instead: the name of an installed package such as `@workflow/world-postgres`, or `local`. The World reads settings of its own, such as `WORKFLOW_POSTGRES_URL`.",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import postgres from "postgres";
 import type { Command } from "../command.ts";
+import { connectPostgres } from "../embedded/connect-postgres.ts";
 import type { ReachedDatabase } from "../reach-database.ts";
 import { buildRows, type CatalogRows } from "./build-rows.ts";
 import { columns, readEntries } from "./read-entries.ts";
@@ -64,9 +64,10 @@ function readRows(
 
 /** Returns the configured database or the one beside the server. */
 async function reachDatabase(command: Command): Promise<ReachedDatabase> {
-  const { SUPABASE_URL, DATABASE_URL } = process.env;
+  const { SUPABASE_URL, DATABASE_URL, DIRECT_DATABASE_URL } = process.env;
   if (SUPABASE_URL) {
-    if (DATABASE_URL) return { url: DATABASE_URL, stop: async () => {} };
+    const url = DIRECT_DATABASE_URL || DATABASE_URL;
+    if (url) return { url, stop: async () => {} };
     throw new Error(
       "DATABASE_URL must be set, because the import connects directly to PostgreSQL.",
     );
@@ -76,7 +77,7 @@ async function reachDatabase(command: Command): Promise<ReachedDatabase> {
 
 /** Replaces all rows of the catalog in one transaction, during which readers still see the old ones. */
 async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Promise<void> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  const sql = connectPostgres(databaseUrl, { max: 1 });
   const withImages = <T extends { images: readonly object[] }>(row: T) => ({
     ...row,
     images: sql.json(row.images.map((image) => ({ ...image }))),

@@ -25,6 +25,29 @@ const CREATE_RECORD = `
   create table if not exists supabase_migrations.seed_files (path text primary key, hash text not null)`;
 
 /**
+ * Where service_role may not bypass row-level security, because no superuser has created it, a policy lets it through in
+ * each table that belongs to this login. It changes nothing for the other roles.
+ */
+const LET_SERVICE_ROLE_THROUGH = `
+  do $$
+  declare
+    t record;
+  begin
+    for t in
+      select c.oid::regclass as name
+      from pg_class c
+      join pg_roles r on r.rolname = 'service_role' and not r.rolbypassrls
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity
+        and pg_has_role(c.relowner, 'usage')
+        and not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'service_role')
+    loop
+      execute format(
+        'create policy service_role on %s to service_role using (true) with check (true)', t.name);
+    end loop;
+  end
+  $$`;
+
+/**
  * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
  * is applied once and recorded where the Supabase CLI records it: in a transaction, unless it consists of
  * `create index concurrently` and `drop index concurrently`. An installation that is older than the
@@ -65,6 +88,9 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
         });
       }
     }
+    await inTransaction(connection, "migrations", async () => {
+      await connection.unsafe(LET_SERVICE_ROLE_THROUGH).simple();
+    });
     await seed(connection, folder);
   } finally {
     await connection`select pg_advisory_unlock(${lock})`;

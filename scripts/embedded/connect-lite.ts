@@ -1,5 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type IPostgresConnectionConfig, PostgresConnection } from "@supabase/lite/postgres";
 import type postgres from "postgres";
+import { isFull } from "../../packages/world-postgres/src/connection.ts";
+import { driverOptions } from "./connect-postgres.ts";
 import {
   describeDatabaseError,
   isConnectionLoss,
@@ -105,10 +108,14 @@ const instant = (oid: number, suffix: RegExp, zone: string) => ({
   parse: (text: string) => text.replace(" ", "T").replace(suffix, zone),
 });
 
-export function connectLite(url: string): PostgresConnection {
+/** @param keepsSession whether a connection keeps its session, as it does not through a pooler in transaction mode */
+export function connectLite(url: string, keepsSession = true): PostgresConnection {
   const config: IPostgresConnectionConfig = {
-    url,
+    // The driver would send parameters of a URL that it does not know to PostgreSQL.
+    url: "",
     postgresOptions: {
+      ...driverOptions(url),
+      prepare: keepsSession,
       backoff: reconnectDelay,
       onnotice: () => {},
       types: {
@@ -126,10 +133,17 @@ export function connectLite(url: string): PostgresConnection {
 
 /** A connection that has been open for longer is replaced before its next use. */
 const MAX_LIFETIME_MS = 45 * 60_000;
+/** A connection that no one has used for that long is closed, because a pooler may have few. */
+const IDLE_MS = 30_000;
+/** A new connection that takes longer waits for one of a full pooler. */
+const SETUP_MS = 3_000;
+/** For how long no further connection is tried after none was given. */
+const FULL_MS = 60_000;
 
 interface Slot {
   readonly sql: postgres.ReservedSql;
   readonly openedAt: number;
+  usedAt: number;
   isLost: boolean;
 }
 
@@ -139,13 +153,14 @@ interface Slot {
  *
  * The driver's own pool takes a connection that was lost while reserved for a healthy one. Between two statements,
  * the next one would end this process, because it is written to a socket that is gone; otherwise, the next user would
- * wait forever. Statements are prepared, because they have few shapes and a prepared one takes one round trip
- * instead of two.
+ * wait forever. Statements are prepared where a connection keeps its session, because they have few shapes and a
+ * prepared one takes one round trip instead of two.
  */
 function replacePool(
   driver: PostgresConnection["driver"],
   { url, postgresOptions }: IPostgresConnectionConfig,
 ): void {
+  const prepare = postgresOptions?.prepare ?? true;
   const slots = new Set<Slot>();
   const idle: Slot[] = [];
   const waiting: ((slot: Slot) => void)[] = [];
@@ -159,30 +174,57 @@ function replacePool(
     const sql = Object.assign(opened, {
       unsafe: (text: string, parameters?: postgres.ParameterOrJSON<never>[]) => {
         if (slot.isLost) throw new ConnectionLost();
-        const query = unsafe(text, parameters, { prepare: true });
+        const query = unsafe(text, parameters, { prepare });
         query.catch((error: unknown) => isConnectionLoss(error) && lose());
         return query;
       },
       release: () => {
         const next = waiting.shift();
         if (next) next(renew(slot));
-        else idle.push(slot);
+        else idle.push(Object.assign(slot, { usedAt: Date.now() }));
       },
     });
-    const slot: Slot = { sql, openedAt: Date.now(), isLost: false };
+    const slot: Slot = { sql, openedAt: Date.now(), usedAt: Date.now(), isLost: false };
     slots.add(slot);
     return slot;
   };
   const renew = (slot: Slot): Slot => {
     if (!slot.isLost && Date.now() - slot.openedAt < MAX_LIFETIME_MS) return slot;
-    slots.delete(slot);
-    slot.sql.end({ timeout: 1 }).catch(() => {});
+    close(slot);
     return open();
   };
-  driver.reserve = async () => {
+  const close = (slot: Slot): void => {
+    slots.delete(slot);
+    slot.sql.end({ timeout: 1 }).catch(() => {});
+  };
+  let limit = MAX_CONNECTIONS;
+  /** Opens a connection if there is one to be had, and otherwise waits for another one. */
+  const openFurther = async (): Promise<Slot> => {
+    const slot = open();
+    const works = slot.sql.unsafe("select").then(
+      () => true,
+      // The use of the connection reports any other error.
+      (error: unknown) => !isFull(error),
+    );
+    if (slots.size === 1 || (await Promise.race([works, delay(SETUP_MS, false)]))) return slot;
+    close(slot);
+    limit = Math.max(1, Math.min(limit, slots.size));
+    setTimeout(() => {
+      limit = MAX_CONNECTIONS;
+    }, FULL_MS).unref();
+    return takeIdle() ?? new Promise((resolve) => waiting.push(resolve));
+  };
+  const takeIdle = (): Slot | undefined => {
     const slot = idle.pop();
-    if (slot) return renew(slot).sql;
-    if (slots.size < MAX_CONNECTIONS) return open().sql;
+    return slot && renew(slot);
+  };
+  setInterval(() => {
+    while (idle[0] && Date.now() - idle[0].usedAt > IDLE_MS) close(idle.shift() as Slot);
+  }, IDLE_MS).unref();
+  driver.reserve = async () => {
+    const slot = takeIdle();
+    if (slot) return slot.sql;
+    if (slots.size < limit) return (await openFurther()).sql;
     return (await new Promise<Slot>((resolve) => waiting.push(resolve))).sql;
   };
   driver.end = async (options) => {

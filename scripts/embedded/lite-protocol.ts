@@ -2,6 +2,8 @@ import { z } from "zod";
 
 export const liteSettingsSchema = z.object({
   databaseUrl: z.string(),
+  /** Empty unless `databaseUrl` leads through a pooler in transaction mode. */
+  directDatabaseUrl: z.string(),
   jwtSecret: z.string(),
   issuer: z.string(),
   publishableKey: z.string(),

@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { App } from "@supabase/lite";
 import type { PostgresConnection } from "@supabase/lite/postgres";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { applyMigrations } from "./apply-migrations.ts";
 import { connectLite } from "./connect-lite.ts";
+import { connectPostgres } from "./connect-postgres.ts";
 import {
   describeDatabaseError,
   isDatabaseOutage,
@@ -63,10 +64,18 @@ async function prepare(app: App, connection: PostgresConnection, sql: postgres.S
 }
 
 async function run(settings: unknown): Promise<void> {
-  const { databaseUrl, jwtSecret, issuer, publishableKey, secretKey, siteUrl, mail } =
-    liteSettingsSchema.parse(settings);
+  const {
+    databaseUrl,
+    directDatabaseUrl,
+    jwtSecret,
+    issuer,
+    publishableKey,
+    secretKey,
+    siteUrl,
+    mail,
+  } = liteSettingsSchema.parse(settings);
 
-  const connection = connectLite(databaseUrl);
+  const connection = connectLite(databaseUrl, !directDatabaseUrl);
   const app = new App({
     connection,
     api: { enabled: true, schemas: ["public"], max_rows: 1000 },
@@ -97,7 +106,11 @@ async function run(settings: unknown): Promise<void> {
     },
   });
 
-  const sql = postgres(databaseUrl, { max: 2, backoff: reconnectDelay, onnotice: () => {} });
+  // Migrations, locks and `listen` need a session.
+  const sql = connectPostgres(directDatabaseUrl || databaseUrl, {
+    max: 2,
+    backoff: reconnectDelay,
+  });
   try {
     await prepare(app, connection, sql);
   } catch (error) {

@@ -9,6 +9,8 @@ import { whenAvailable } from "./when-available.ts";
 /** The settings with which an application uses the REST and auth server. */
 export interface ServedDatabase {
   readonly databaseUrl: string;
+  /** Empty unless `databaseUrl` leads through a pooler in transaction mode. */
+  readonly directDatabaseUrl: string;
   readonly supabaseUrl: string;
   readonly supabaseSecretKey: string;
   readonly supabasePublishableKey: string;
@@ -23,9 +25,12 @@ const issuerOf = (siteUrl: string): string => new URL("/auth/v1", siteUrl).href;
 
 export const servedDatabase = (
   secrets: EmbeddedSecrets,
-  urls: Readonly<Record<"databaseUrl" | "supabaseUrl" | "siteUrl", string>>,
+  urls: Readonly<Record<"databaseUrl" | "supabaseUrl" | "siteUrl", string>> & {
+    readonly directDatabaseUrl?: string;
+  },
 ): ServedDatabase => ({
   databaseUrl: urls.databaseUrl,
+  directDatabaseUrl: urls.directDatabaseUrl ?? "",
   supabaseUrl: urls.supabaseUrl,
   supabaseSecretKey: secrets.secretKey,
   supabasePublishableKey: secrets.publishableKey,
@@ -36,6 +41,8 @@ export const servedDatabase = (
 
 interface LiteOptions {
   readonly databaseUrl: string;
+  /** Set where `databaseUrl` leads through a pooler in transaction mode. */
+  readonly directDatabaseUrl?: string | undefined;
   readonly dataDir: string;
   readonly secrets: EmbeddedSecrets;
   /** The origin of the application, for links in mails and the issuer of tokens. */
@@ -67,6 +74,7 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
     detached: true,
     env: {
       PATH: process.env.PATH,
+      NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: "production",
       TZ: "UTC",
@@ -98,11 +106,13 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
   return {
     pid: child.pid ?? 0,
     died,
-    async serve({ databaseUrl, dataDir, secrets, siteUrl, mail, waits = false }) {
+    async serve({ databaseUrl, dataDir, secrets, siteUrl, mail, waits = false, ...more }) {
+      const directDatabaseUrl = more.directDatabaseUrl || "";
       const issuer = issuerOf(siteUrl);
       const { jwtSecret, publishableKey, secretKey } = secrets;
       const settings = {
-        ...{ databaseUrl, jwtSecret, publishableKey, secretKey, issuer, siteUrl },
+        ...{ databaseUrl, directDatabaseUrl, issuer, siteUrl },
+        ...{ jwtSecret, publishableKey, secretKey },
         mail: {
           dataDir,
           smtpUrl: mail?.smtpUrl || null,
@@ -110,7 +120,7 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
         },
       };
       const supabaseUrl = await (waits ? whenAvailable(() => start(settings)) : start(settings));
-      return servedDatabase(secrets, { databaseUrl, supabaseUrl, siteUrl });
+      return servedDatabase(secrets, { databaseUrl, directDatabaseUrl, supabaseUrl, siteUrl });
     },
     async stop() {
       stopping = true;

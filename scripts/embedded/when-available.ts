@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isRefusedLogin } from "../../packages/world-postgres/src/outage.ts";
+import { describeRefusal } from "../../packages/world-postgres/src/outage.ts";
 import { isDatabaseOutage } from "./describe-database-error.ts";
 
 const RETRY_MS = 1_000;
@@ -28,7 +28,7 @@ function isPassing(error: unknown): error is Error {
     at = "cause" in at ? at.cause : null
   ) {
     if (isDatabaseOutage(at)) {
-      return !isRefusedLogin(at) && !("code" in at && at.code === "ENOTFOUND");
+      return !describeRefusal(at) && !("code" in at && at.code === "ENOTFOUND");
     }
   }
   return false;

@@ -10,8 +10,9 @@ import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { makeKey } from "../make-key.ts";
 import { projectRoot } from "../project-root.ts";
 import { serveProduction } from "../serve-production.ts";
+import { trustNetwork } from "../trust-network.ts";
 import type { CommandName } from "./command-names.ts";
-import { databaseUrl, migrate } from "./database.ts";
+import { directUrl, migrate } from "./database.ts";
 import { startPackagedParts } from "./parts.ts";
 
 const [name, ...args] = process.argv.slice(2);
@@ -21,7 +22,7 @@ if (existsSync(".env")) process.loadEnvFile(".env");
 process.env.DATA_DIR = resolve(process.env.DATA_DIR || ".data");
 
 const SIGTERM_EXIT = 143;
-const reachDatabase = async () => ({ url: databaseUrl(process.env), stop: async () => {} });
+const reachDatabase = async () => ({ url: directUrl(process.env), stop: async () => {} });
 
 const commands: Record<CommandName, () => Promise<number>> = {
   server,
@@ -63,6 +64,7 @@ async function runDoctor(): Promise<number> {
 }
 
 try {
+  trustNetwork();
   process.exit(await commands[name as CommandName]());
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

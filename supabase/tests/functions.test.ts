@@ -29,6 +29,7 @@ test("names, arguments and results", async () => {
 const { env } = stack;
 const adapters = [
   new PostgresDatabase(env.DATABASE_URL ?? "", 2),
+  new PostgresDatabase(env.DATABASE_URL ?? "", 2, false),
   createRestDatabase(env.SUPABASE_URL ?? "", env.SUPABASE_SECRET_KEY ?? ""),
 ] as const;
 const account = await createAccount();
@@ -68,12 +69,12 @@ test.each<[string, FunctionName, (turnId: string) => Record<string, unknown>]>([
       ...{ p_grace_seconds: 0, p_max: 1 },
     }),
   ],
-])("both adapters answer alike: %s", async (_, name, args) => {
-  const [direct, overRest] = await Promise.all(
+])("all adapters answer alike: %s", async (_, name, args) => {
+  const [direct, shared, overRest] = await Promise.all(
     adapters.map(async (database) => {
       const { data, error } = await database.call(name, args(await newTurn()));
       return { data, code: error?.code ?? null, message: error?.message ?? null };
     }),
   );
-  expect(direct).toEqual(overRest);
+  expect([direct, shared]).toEqual([overRest, overRest]);
 });

@@ -92,6 +92,7 @@ describe("a package", () => {
     ).toEqual([
       "functions.ts",
       "migrations",
+      "missing-rights.ts",
       "seed.sql",
       "templates",
       "upgrade-20261122000343.sql",

@@ -2,6 +2,7 @@
 import pg from "pg";
 import { observePool } from "../../../packages/kit/src/telemetry/metrics.ts";
 import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
+import { Pool } from "../../../packages/world-postgres/src/connection.ts";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import { functions } from "../../../supabase/functions.ts";
 import { log } from "../log.ts";
@@ -18,26 +19,37 @@ const SESSION = `
   set role service_role;
   set statement_timeout = ${TIMEOUT_MS - 1_000};
   set idle_in_transaction_session_timeout = ${TIMEOUT_MS}`;
+/** In front of a call in the same message, and so in its transaction: nothing outlasts it in a session of others. */
+const TRANSACTION = `
+  set local role service_role;
+  set local statement_timeout = ${TIMEOUT_MS - 1_000};`;
+
+interface AnswerRows {
+  readonly rows: readonly { readonly answer: string | null }[];
+}
 
 export class PostgresDatabase implements Database {
   readonly name = "postgres";
-  readonly #pool: pg.Pool;
+  readonly #pool: Pool;
+  readonly #keepsSession: boolean;
   /** Prepared statements by function and names of arguments. */
   readonly #statements = new Map<string, { name: string; text: string }>();
 
-  /** @param url of a login that may act as the service role */
-  constructor(url: string, maxConnections: number) {
-    this.#pool = new pg.Pool({
-      connectionString: url,
+  /**
+   * @param url of a login that may act as the service role
+   * @param keepsSession whether a connection keeps its session, as it does not through a pooler in transaction mode
+   */
+  constructor(url: string, maxConnections: number, keepsSession = true) {
+    this.#keepsSession = keepsSession;
+    const settings = {
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,
       idleTimeoutMillis: IDLE_MS,
-      keepAlive: true,
       application_name: "agent-platform",
       max: maxConnections,
       allowExitOnIdle: true,
-      onConnect: async (client) => void (await client.query(SESSION)),
-    });
+    };
+    this.#pool = new Pool(url, settings, keepsSession ? SESSION : undefined);
     // Without a listener, an idle connection that breaks would end the process.
     this.#pool.on("error", (error) => log().warn({ err: error }, "database connection"));
     observePool("functions", this.#pool);
@@ -47,10 +59,7 @@ export class PostgresDatabase implements Database {
     try {
       const statement = this.#statement(name, args);
       const { rows } = await inSpan(`sql ${name}`, sqlSpan(name), () =>
-        this.#pool.query<{ answer: string | null }>({
-          ...statement,
-          values: [JSON.stringify(args)],
-        }),
+        this.#query(statement, JSON.stringify(args)),
       );
       if (functions[name].returns === "texts") {
         return { data: rows.map(({ answer }) => answer), status: 200, error: null };
@@ -65,6 +74,14 @@ export class PostgresDatabase implements Database {
       const status = isOutage(error) ? 0 : 400;
       return { data: null, status, error: { code, message, details: detail, hint } };
     }
+  }
+
+  async #query(statement: { name: string; text: string }, args: string): Promise<AnswerRows> {
+    if (this.#keepsSession) return this.#pool.query({ ...statement, values: [args] });
+    const call = statement.text.replace("$1", () => pg.escapeLiteral(args));
+    // As one simple message: a prepared statement would be in another session.
+    const results: unknown = await this.#pool.query(TRANSACTION + call);
+    return (results as AnswerRows[]).at(-1) ?? { rows: [] };
   }
 
   close(): Promise<void> {

@@ -88,10 +88,12 @@ function database(): Promise<Database> {
  * integration may have set it, and each of many instances would open connections.
  */
 async function selectDatabase(): Promise<Database> {
-  const { DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = config();
+  const { DATABASE_URL, DIRECT_DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = config();
   const rest = createRestDatabase(SUPABASE_URL, SUPABASE_SECRET_KEY);
   if (!DATABASE_URL || VERCEL) return rest;
-  const postgres = new PostgresDatabase(DATABASE_URL, poolSize(config(), MIN_CONNECTIONS));
+  const keepsSession = DIRECT_DATABASE_URL === undefined;
+  const size = poolSize(config(), MIN_CONNECTIONS);
+  const postgres = new PostgresDatabase(DATABASE_URL, size, keepsSession);
   const [direct, overRest] = await Promise.all([
     postgres.call("installation_id", {}),
     rest.call("installation_id", {}),

@@ -1,13 +1,13 @@
 /** SQL functions over Supabase's REST API, where only that can be reached. */
 import { createClient } from "@supabase/supabase-js";
-import { Agent, request } from "undici";
+import { EnvHttpProxyAgent, request } from "undici";
 import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import type { Database } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 10_000;
 /** As many as requests at a time in a process, of which one account may use half. */
-const agent = new Agent({ connections: 128 });
+const agent = new EnvHttpProxyAgent({ connections: 128 });
 
 /** @param secretKey bypasses row-level security */
 export function createRestDatabase(url: string, secretKey: string): Database {

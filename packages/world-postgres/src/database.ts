@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { Pool as ConnectionPool, parseDatabaseUrl } from "./connection.ts";
 import { type Measurements, noMeasurements } from "./measurements.ts";
 import { isOutage } from "./outage.ts";
 
@@ -34,15 +35,17 @@ const RECONNECT_MS = 500;
 const PING_MS = 5_000;
 const PING = { text: "select", query_timeout: PING_MS };
 
-function connectionTo(databaseUrl: string): pg.ClientConfig {
-  return {
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: "agent-platform-engine",
-  };
-}
+const SETTINGS: pg.ClientConfig = {
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  query_timeout: QUERY_TIMEOUT_MS,
+  keepAlive: true,
+  application_name: "agent-platform-engine",
+};
+
+const connectionTo = (databaseUrl: string): pg.ClientConfig => ({
+  ...parseDatabaseUrl(databaseUrl),
+  ...SETTINGS,
+});
 
 function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
   /** One prepared statement for each place in the code. */
@@ -98,8 +101,7 @@ export function openPool(
   onError: (error: unknown) => void,
   measurements: Measurements = noMeasurements,
 ): Pool {
-  const onConnect = async (client: pg.ClientBase) => void (await client.query(LIMITS));
-  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max, onConnect });
+  const pool = new ConnectionPool(databaseUrl, { ...SETTINGS, max }, LIMITS);
   // Without a listener, an idle connection that breaks would end the process. The second argument is the
   // client, which must not be logged.
   pool.on("error", (error) => onError(error));

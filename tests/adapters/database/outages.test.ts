@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresDatabase } from "../../../lib/platform/database/postgres.ts";
 import { isUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { openPool, Session } from "../../../packages/world-postgres/src/database.ts";
-import { isRefusedLogin } from "../../../packages/world-postgres/src/outage.ts";
+import { describeRefusal } from "../../../packages/world-postgres/src/outage.ts";
 import {
   describeDatabaseError,
   isConnectionLoss,
@@ -148,7 +148,7 @@ it.each([401, 402, 403, 408, 429, 500, 502, 503, 504, 520, 540])(
 );
 
 it("a refused login is told from a pooler that has no connection left", () => {
-  const refused = outages.filter(([code, message]) => isRefusedLogin({ code, message }));
+  const refused = outages.filter(([code, message]) => describeRefusal({ code, message }));
   expect(refused.map(([code]) => code)).toEqual(["28000", "28P01", "3D000", "XX000"]);
 });
 
