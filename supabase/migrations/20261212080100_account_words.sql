@@ -60,12 +60,12 @@ $$;
 comment on function public.recheck_words is 'Lets the retention job look for words that are no longer used.';
 
 create table public.account_words (
-  id bigint generated always as identity primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
-  word text not null
+  id bigint generated always as identity,
+  word text not null,
+  primary key (account_id, id) include (word)
 );
 create index account_words_word on public.account_words (account_id, word);
-create index account_words_order on public.account_words (account_id, id) include (word);
 alter table public.account_words enable row level security;
 comment on table public.account_words is 'The words of an account''s messages and titles, for searches with typing errors. Two turns that use a new word at the same time add it twice, because a unique index would make one wait for the other.';
 comment on column public.account_words.id is 'The order in which the words were first used. Frequent words come early.';

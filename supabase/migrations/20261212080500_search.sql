@@ -91,18 +91,29 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_usage public.message_usage;
   v_ids bigint[];
+  v_unused bigint[];
 begin
   select * into v_usage from public.message_usage where checked_words_to is not null limit 1;
   if not found then
     return 0;
   end if;
-  perform pg_advisory_xact_lock(hashtextextended(v_usage.account_id::text, 20261212));
   v_ids := array(
     select k.id from public.account_words k
     where k.account_id = v_usage.account_id and k.id > v_usage.checked_words_to
     order by k.id limit p_batch);
-  delete from public.account_words k
-  where k.id = any (v_ids) and not public.is_word_used(k.account_id, k.word);
+  v_unused := array(
+    select k.id from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_ids)
+      and not public.is_word_used(k.account_id, k.word));
+  if v_unused <> '{}' then
+    -- Not while a turn adds words, and no turn waits for longer than this takes.
+    if not pg_try_advisory_xact_lock(hashtextextended(v_usage.account_id::text, 20261212)) then
+      return p_batch;
+    end if;
+    delete from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_unused)
+      and not public.is_word_used(k.account_id, k.word);
+  end if;
   -- Without effect when something was deleted in the meantime: then it starts again.
   update public.message_usage set checked_words_to = v_ids[p_batch]
   where account_id = v_usage.account_id and checked_words_to = v_usage.checked_words_to;

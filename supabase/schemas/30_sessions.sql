@@ -168,12 +168,12 @@ comment on table public.message_usage is 'Bytes of messages of each account, kep
 comment on column public.message_usage.checked_words_to is 'Up to which id of account_words the retention job has looked for words that are no longer used, 0 since a message or title was last changed or deleted; null when there is nothing to look for.';
 
 create table public.account_words (
-  id bigint generated always as identity primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
-  word text not null
+  id bigint generated always as identity,
+  word text not null,
+  primary key (account_id, id) include (word)
 );
 create index account_words_word on public.account_words (account_id, word);
-create index account_words_order on public.account_words (account_id, id) include (word);
 alter table public.account_words enable row level security;
 comment on table public.account_words is 'The words of an account''s messages and titles, for searches with typing errors. Two turns that use a new word at the same time add it twice, because a unique index would make one wait for the other.';
 comment on column public.account_words.id is 'The order in which the words were first used. Frequent words come early.';
@@ -759,18 +759,29 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_usage public.message_usage;
   v_ids bigint[];
+  v_unused bigint[];
 begin
   select * into v_usage from public.message_usage where checked_words_to is not null limit 1;
   if not found then
     return 0;
   end if;
-  perform pg_advisory_xact_lock(hashtextextended(v_usage.account_id::text, 20261212));
   v_ids := array(
     select k.id from public.account_words k
     where k.account_id = v_usage.account_id and k.id > v_usage.checked_words_to
     order by k.id limit p_batch);
-  delete from public.account_words k
-  where k.id = any (v_ids) and not public.is_word_used(k.account_id, k.word);
+  v_unused := array(
+    select k.id from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_ids)
+      and not public.is_word_used(k.account_id, k.word));
+  if v_unused <> '{}' then
+    -- Not while a turn adds words, and no turn waits for longer than this takes.
+    if not pg_try_advisory_xact_lock(hashtextextended(v_usage.account_id::text, 20261212)) then
+      return p_batch;
+    end if;
+    delete from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_unused)
+      and not public.is_word_used(k.account_id, k.word);
+  end if;
   -- Without effect when something was deleted in the meantime: then it starts again.
   update public.message_usage set checked_words_to = v_ids[p_batch]
   where account_id = v_usage.account_id and checked_words_to = v_usage.checked_words_to;

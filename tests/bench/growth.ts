@@ -4,12 +4,14 @@
  * `GROWTH_SIZE=0.1` fills a tenth.
  */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
+import { Agent, fetch } from "undici";
 import { formatKey, hashKey, PREFIX_LENGTH } from "../../lib/identity/keys/key-format.ts";
 import { newChat, productTurn, provisionSandbox, readText, readTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, median, quantile, report, timed } from "./context.ts";
 import { fillAccounts } from "./fill-accounts.ts";
-import { createTexts, fillChats, words } from "./fill-growth.ts";
+import { createTexts, fillChats, withoutWords, words } from "./fill-growth.ts";
 
 const SIZE = Number(process.env.GROWTH_SIZE ?? 1);
 const SMALL = { from: 0, to: 10, messages: 10 };
@@ -34,15 +36,16 @@ export const benchGrowth: Bench = async (given) => {
     await measure(context, sql, accountId);
     const small = await measure(context, sql, accountId);
 
-    const filling = await timed(async () => {
-      await fillAccounts(sql);
-      for (const { id } of await sql<
-        { id: string }[]
-      >`select id from accounts where name like 'bench %'`) {
-        await fillChats(sql, id, OTHERS);
-      }
-      await fillChats(sql, accountId, LARGE);
-    });
+    const filling = await timed(() =>
+      withoutWords(sql, async () => {
+        await fillAccounts(sql);
+        const others = await sql<
+          { id: string }[]
+        >`select id from accounts where name like 'bench %'`;
+        for (const { id } of others) await fillChats(sql, id, OTHERS);
+        await fillChats(sql, accountId, LARGE);
+      }),
+    );
     await settle(sql);
     const [stored] = await sql<{ text: string }[]>`
       select pg_size_pretty(pg_database_size(current_database())) as text`;
@@ -54,7 +57,7 @@ export const benchGrowth: Bench = async (given) => {
       report(name, "ms", ms, small.get(name) ?? Number.NaN);
 
     const alone = await turnsDuring(given, async () => {
-      for (let n = 0; n < 100; n++) await new Promise((resolve) => setTimeout(resolve, 50));
+      await delay(10_000);
     });
     const retention = await turnsDuring(given, () => sweepOldRows(sql));
     reportWaits("retention", retention, alone);
@@ -197,35 +200,51 @@ async function medianOf(work: (round: number) => Promise<unknown>): Promise<numb
   return median(times);
 }
 
-/** Milliseconds of the turns of another account, one after another, while the work lasts. */
-async function turnsDuring(context: BenchContext, work: () => Promise<void>): Promise<number[]> {
+interface Waits {
+  /** Milliseconds of each turn. */
+  readonly turns: readonly number[];
+  /** The longest time in milliseconds that anyone has waited for a lock, as seen every few milliseconds. */
+  readonly longestLock: number;
+}
+
+/** Makes turns of another account, one after another, while the work lasts. */
+async function turnsDuring(context: BenchContext, work: () => Promise<void>): Promise<Waits> {
   const chat = await newChat(context);
-  const times: number[] = [];
+  const turns: number[] = [];
+  const monitor = postgres(context.databaseUrl, { max: 1 });
+  let longestLock = 0;
   let isOver = false;
   const ended = work().finally(() => {
     isOver = true;
   });
   ended.catch(() => {});
+  const watched = (async () => {
+    while (!isOver) {
+      const [lock] = await monitor<{ ms: number }[]>`
+        select coalesce(max(extract(epoch from clock_timestamp() - waitstart)) * 1000, 0)::float as ms
+        from pg_locks where not granted`;
+      longestLock = Math.max(longestLock, lock?.ms ?? 0);
+      await delay(5);
+    }
+  })();
   while (!isOver) {
-    times.push(await timed(async () => readTurn(await productTurn(context, chat, "hello"), 0)));
+    turns.push(await timed(async () => readTurn(await productTurn(context, chat, "hello"), 0)));
   }
-  await ended;
-  return times;
+  await Promise.all([ended, watched]);
+  await monitor.end();
+  return { turns, longestLock };
 }
 
-function reportWaits(what: string, times: readonly number[], alone: readonly number[]): void {
+function reportWaits(what: string, waits: Waits, alone: Waits): void {
   for (const [name, q] of [
     ["p50", 0.5],
     ["p99", 0.99],
     ["longest", 1],
   ] as const) {
-    report(
-      `a turn during ${what}, of ${times.length}: ${name}`,
-      "ms",
-      quantile(times, q),
-      quantile(alone, q),
-    );
+    const row = `a turn during ${what}, of ${waits.turns.length}: ${name}`;
+    report(row, "ms", quantile(waits.turns, q), quantile(alone.turns, q));
   }
+  report(`the longest wait for a lock during ${what}`, "ms", waits.longestLock, alone.longestLock);
 }
 
 /** As the retention job does, with the rows of half of the time. */
@@ -240,7 +259,10 @@ async function sweepOldRows(sql: Sql): Promise<void> {
 }
 
 async function deleteAccount({ url, key }: BenchContext): Promise<void> {
+  // It may take minutes.
+  const dispatcher = new Agent({ headersTimeout: 0 });
   const response = await fetch(`${url}/api/accounts/me`, {
+    dispatcher,
     method: "DELETE",
     headers: { "x-api-key": key, "content-type": "application/json" },
     body: JSON.stringify({ confirm: EMAIL }),
