@@ -533,6 +533,9 @@ declare
   v_last_group constant integer := case when p_archived is false then 2 else 3 end;
   v_chats jsonb := '[]';
   v_page jsonb;
+  v_chat public.chats;
+  v_left integer;
+  v_rows integer;
   v_text text;
   -- The chats that have the text, unless too many messages have it.
   v_found uuid[];
@@ -558,29 +561,32 @@ begin
         v_read := 1000;
       end if;
     end if;
-    v_page := to_jsonb(array(
-      select public.chat_row(listed.chat)
-        || jsonb_build_object('pinned', (listed.chat).pinned, 'archived', (listed.chat).archived)
-        || case when p_text is null then '{}' else public.chat_passage(listed.chat, p_text) end
-      from (
-        select c as chat, c.created_at, c.id
-        from public.chats c
-        where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
-          and (v_archived is null or c.archived = v_archived)
-          and (v_pinned is null or c.pinned = v_pinned)
-          and (p_artist_id is null or c.session_id in (
-            select s.id from public.sessions s
-            where s.account_id = p_account_id and s.artist_id = p_artist_id))
-          and (not p_waiting or (c.asks_since is not null and public.is_asking(c)))
-          and (v_found is null or c.id = any (v_found))
-        order by c.created_at desc, c.id desc
-        limit coalesce(v_read, p_limit + 1 - jsonb_array_length(v_chats))
-      ) listed
-      where v_read is null or public.has_text(listed.chat, p_text)
-      order by listed.created_at desc, listed.id desc
-      limit p_limit + 1 - jsonb_array_length(v_chats)));
-    if v_read is not null and jsonb_array_length(v_chats || v_page) <= p_limit then
-      -- They have too few: all that have the text are looked for.
+    v_page := '[]';
+    v_left := p_limit + 1 - jsonb_array_length(v_chats);
+    v_rows := 0;
+    for v_chat in
+      select c.* from public.chats c
+      where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+        and (v_archived is null or c.archived = v_archived)
+        and (v_pinned is null or c.pinned = v_pinned)
+        and (p_artist_id is null or c.session_id in (
+          select s.id from public.sessions s
+          where s.account_id = p_account_id and s.artist_id = p_artist_id))
+        and (not p_waiting or (c.asks_since is not null and public.is_asking(c)))
+        and (v_found is null or c.id = any (v_found))
+      order by c.created_at desc, c.id desc
+      limit coalesce(v_read, v_left)
+    loop
+      v_rows := v_rows + 1;
+      if v_read is null or public.has_text(v_chat, p_text) then
+        v_page := v_page || (public.chat_row(v_chat)
+          || jsonb_build_object('pinned', v_chat.pinned, 'archived', v_chat.archived)
+          || case when p_text is null then '{}' else public.chat_passage(v_chat, p_text) end);
+        exit when jsonb_array_length(v_page) = v_left;
+      end if;
+    end loop;
+    if v_rows = v_read and jsonb_array_length(v_page) < v_left then
+      -- There are more, and these have too few: all that have the text are looked for.
       v_read := null;
       continue;
     end if;

@@ -127,6 +127,9 @@ async function measure(context: BenchContext, sql: Sql, accountId: string): Prom
     "search: a rare word": [search(words[7_900])],
     "search: two words": [search(`${words[3]} ${words[300]}`)],
     "search: the beginning of words": [search(words[40]?.slice(0, 2))],
+    "search: the beginning, pinned first": [
+      search(words[40]?.slice(0, 2), "&pinned_first=true&archived=false"),
+    ],
     "search: a frequent word, filtered": [search(words[40], "&archived=true")],
     "search: a word that is nowhere": [search("zxqvkjwq")],
     "search: a word with a typing error": [search(`${words[3_000]}x`)],
