@@ -139,7 +139,18 @@ async function violationsInUsage({ cluster, accountId, chats }: Model): Promise<
       and not exists (select from usage_entries e
         where e.account_id = t.account_id and e.source = t.id::text and not e.estimated
           and e.step = (s ->> 'index')::int and e.tool = 0)`;
-  return [...violations, ...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`)];
+  const unsummed = await sql`
+    select day::text from (
+      select day, sum(calls) as calls from usage_days where account_id = ${accountId} group by day) d
+    full join (
+      select (created_at at time zone 'UTC')::date as day, count(*) as calls
+      from usage_entries where account_id = ${accountId} and is_summed group by 1) e using (day)
+    where d.calls is distinct from e.calls`;
+  return [
+    ...violations,
+    ...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`),
+    ...unsummed.map(({ day }) => `the sums of ${day} are not those of its entries`),
+  ];
 }
 
 /** When the budget is spent, each active turn may end the call that it has in flight, and makes no other. */
