@@ -143,6 +143,13 @@ comment on function public.add_accounts_of_messages is 'Adds the account to at m
 
 create function public.corrected_search(p_account_id uuid, p_text text) returns text
 language sql stable set search_path = '' as $$
+  with first as materialized (
+    select k.id, k.word from public.account_words k where k.account_id = p_account_id
+    order by k.id limit 15000),
+  newest as materialized (
+    select k.id, k.word from public.account_words k
+    where k.account_id = p_account_id and k.id > (select max(f.id) from first f)
+    order by k.id desc limit 15000)
   select case when bool_and(length(asked.word) <= 3 or best.word is not null)
       and bool_or(best.word <> asked.word)
     then string_agg(coalesce(best.word, asked.word), ' ' order by asked.place) end
@@ -155,13 +162,7 @@ language sql stable set search_path = '' as $$
       select compared.word, min(compared.id) as id, compared.likeness
       from (
         select known.word, known.id, extensions.similarity(known.word, asked.word) as likeness
-        from (
-          (select k.id, k.word from public.account_words k where k.account_id = p_account_id
-            order by k.id limit 30000)
-          union all
-          (select k.id, k.word from public.account_words k where k.account_id = p_account_id
-            order by k.id desc limit 30000)
-        ) known
+        from (table first union all table newest) known
         where abs(length(known.word) - length(asked.word)) <= 2
         offset 0
       ) compared
@@ -176,7 +177,7 @@ language sql stable set search_path = '' as $$
   ) best on length(asked.word) > 3
   where asked.total <= 8
 $$;
-comment on function public.corrected_search is 'As corrected_text, of the first and the newest 30,000 words of an account. Of equally similar words, the one that was used first is taken.';
+comment on function public.corrected_search is 'As corrected_text, of the first and the newest 15,000 words of an account. Of equally similar words, the one that was used first is taken.';
 
 create or replace function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
