@@ -536,6 +536,7 @@ declare
   v_chat public.chats;
   v_left integer;
   v_rows integer;
+  v_bytes bigint;
   v_text text;
   -- The chats that have the text, unless too many messages have it.
   v_found uuid[];
@@ -564,6 +565,7 @@ begin
     v_page := '[]';
     v_left := p_limit + 1 - jsonb_array_length(v_chats);
     v_rows := 0;
+    v_bytes := 0;
     for v_chat in
       select c.* from public.chats c
       where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
@@ -578,6 +580,8 @@ begin
       limit coalesce(v_read, v_left)
     loop
       v_rows := v_rows + 1;
+      v_bytes := v_bytes + v_chat.message_bytes;
+      exit when v_read is not null and v_bytes > 10000000;
       if v_read is null or public.has_text(v_chat, p_text) then
         v_page := v_page || (public.chat_row(v_chat)
           || jsonb_build_object('pinned', v_chat.pinned, 'archived', v_chat.archived)
@@ -585,7 +589,9 @@ begin
         exit when jsonb_array_length(v_page) = v_left;
       end if;
     end loop;
-    if v_rows = v_read and jsonb_array_length(v_page) < v_left then
+    if (v_rows = v_read or v_read is not null and v_bytes > 10000000)
+      and jsonb_array_length(v_page) < v_left
+    then
       -- There are more, and these have too few: all that have the text are looked for.
       v_read := null;
       continue;
@@ -605,7 +611,7 @@ begin
       p_archived, p_pinned, v_text, p_waiting, p_pinned_first) end;
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. Of a text that more than 20,000 messages have, the newest 1,000 chats that the filters leave are read first, and all others only if these do not fill the page.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. Of a text that more than 20,000 messages have, the newest 1,000 chats that the filters leave are read first, or 10 MB of their messages, and all others only if these do not fill the page.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
