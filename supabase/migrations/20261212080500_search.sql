@@ -34,7 +34,7 @@ declare
 begin
   select m.* into v_message from public.messages m
   where m.chat_id = p_chat_id
-    and case when strpos(lower(public.words_of_parts(m.parts)), v_word) > 0
+    and case when strpos(lower(m.parts::text), v_word) > 0 or v_word ~ '["\\]'
       then public.search_of_parts(m.parts) @@ public.search_query(p_text) end
   order by m.created_at desc, m.id desc
   limit 1;
@@ -202,9 +202,9 @@ declare
   v_text text;
   -- The chats that have the text, unless too many messages have it.
   v_found uuid[];
-  v_max_found integer := 20000;
-  -- So many chats are read for such a text, and a few for one that is too short for an index; null for none.
-  v_read integer := case when length(p_text) < 3 then 100 end;
+  v_max_found integer := 10000;
+  -- So many chats are read: a few first, which have a very frequent text; null for none.
+  v_read integer := case when p_text is not null then 50 end;
 begin
   if p_pinned_first then
     select case when c.archived then 3 when c.pinned then 1 else 2 end into v_group
@@ -273,7 +273,7 @@ begin
       p_archived, p_pinned, v_text, p_waiting, p_pinned_first) end;
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. Of a text that more than 20,000 messages have, the newest 1,000 chats that the filters leave are read first, or 10 MB of their messages, and all others only if these do not fill the page.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. With p_text, the newest 50 chats that the filters leave are read first, then the index; of a text that more than 10,000 messages have, the newest 1,000 chats, or 10 MB of their messages, and all only if these do not fill the page.';
 
 comment on function public.search_of_parts is 'The words of a message for the search.';
 

@@ -328,7 +328,9 @@ begin
       select e as entry from public.usage_entries e
       where e.account_id = p_account_id and e.is_summed and public.is_run_usage(e)
         and e.created_at >= v_first and e.created_at < v_last and e.source = any (array(
+          -- Of a source with entries of several days, the later ones are continued.
           select (s.entry).source from single s
+          where not (s.entry).is_summed or (s.entry).is_continued
           union
           select c.source from public.usage_entries c
           where c.account_id = p_account_id and c.is_continued
