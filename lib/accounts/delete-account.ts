@@ -5,7 +5,7 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { selectSessions } from "../sessions/store.ts";
-import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
+import { deleteAccountRows, leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
 
 const BATCH = 100;
 
@@ -24,6 +24,8 @@ export async function deleteAccount(
 ): Promise<AppError | undefined> {
   const refused = await leaveOrganizations(accountId, confirm);
   if (refused) return refused;
+  // Most rows, in short transactions: in one, they would take longer than a statement may.
+  while (await deleteAccountRows(accountId));
   await deleteSessions(app, accountId, log);
   const kept = await removeAccount(accountId, confirm);
   if (kept) return kept;
@@ -34,7 +36,7 @@ export async function deleteAccount(
   return undefined;
 }
 
-/** Stops their runs and sandboxes. A session that cannot be stopped now goes with the account. */
+/** Stops the runs and sandboxes of the other sessions. One that cannot be stopped now goes with the account. */
 async function deleteSessions(
   app: Parts<"engine" | "sandboxes">,
   accountId: string,

@@ -64,6 +64,10 @@ export function leaveOrganizations(
   return call("leave_organizations", args, z.union([left, refusal]));
 }
 
+/** Deletes a batch of the account's rows, and returns whether there may be many more. */
+export const deleteAccountRows = (accountId: string): Promise<boolean> =>
+  call("delete_account_rows", { p_account_id: accountId, p_batch: 500 }, z.boolean());
+
 /** No token that was issued before signs in again. Errors: as `leaveOrganizations`. */
 export function removeAccount(accountId: string, email: string): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);

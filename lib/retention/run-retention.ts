@@ -18,8 +18,9 @@ import type { EndParts } from "../turns/finish-stream.ts";
 import { sweepVersions } from "../workspace/store.ts";
 import {
   type AgeSweep,
+  type BatchSweep,
   endJob,
-  sweepInvitations,
+  sweepBatch,
   sweepOlder,
   sweepRowBatch,
   takeJob,
@@ -42,6 +43,9 @@ import {
 const BATCH = 1_000;
 /** More is left to the next run of the job. */
 const MAX_BATCHES = 100;
+/** Rows that turns may wait for: the batches are short, and more of them. */
+const SHORT_BATCH = 100;
+const MAX_SHORT_BATCHES = 5_000;
 /** Turns that are looked up one by one. */
 const TURNS_BATCH = 200;
 /** Accounts whose subscriptions are compared one by one, at a vendor. */
@@ -56,15 +60,22 @@ const DELETED_IDENTITY_DAYS = 30;
 const AGES = { inputDays: 30, connectionDays: 30 };
 
 /** Sweeps batch after batch until one is not full, and returns the number of rows. */
-async function inBatches(sweep: (batch: number) => Promise<number>): Promise<number> {
+async function inBatches(
+  sweep: (batch: number) => Promise<number>,
+  batch = BATCH,
+  maxBatches = MAX_BATCHES,
+): Promise<number> {
   let total = 0;
-  for (let round = 1; round <= MAX_BATCHES; round++) {
-    const count = await sweep(BATCH);
+  for (let round = 1; round <= maxBatches; round++) {
+    const count = await sweep(batch);
     total += count;
-    if (count < BATCH) break;
+    if (count < batch) break;
   }
   return total;
 }
+
+const inShortBatches = (name: BatchSweep): Promise<number> =>
+  inBatches((batch) => sweepBatch(name, batch), SHORT_BATCH, MAX_SHORT_BATCHES);
 
 const sweepOld = (name: AgeSweep, days: number) =>
   inBatches((batch) => sweepOlder(name, batch, days));
@@ -110,7 +121,7 @@ const LEASE_SECONDS = 30 * 60;
 
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
-  invitations: () => inBatches(sweepInvitations),
+  invitations: () => inBatches((batch) => sweepBatch("sweep_invitations", batch)),
   deletedIdentities: () => sweepOld("sweep_deleted_identities", DELETED_IDENTITY_DAYS),
   runTraces: () => sweepOld("sweep_run_traces", config().RUN_TRACE_RETENTION_DAYS),
   lostTurns: endLostTurns,
@@ -123,6 +134,9 @@ const shared: Readonly<Record<string, Part>> = {
   triggerEvents: () => sweepOld("sweep_trigger_events", EVENT_DAYS),
   subscriptions: endLostSubscriptions,
   requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
+  messagesWithoutAccount: () => inShortBatches("add_accounts_of_messages"),
+  usageWithoutSums: () => inShortBatches("sweep_unsummed_usage"),
+  unusedWords: () => inShortBatches("sweep_words"),
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.

@@ -106,8 +106,14 @@ const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.str
 export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
   call("stale_sandbox_reservations", { p_batch: batch }, reservations);
 
-/** Deletes at most `batch` expired invitations, and returns their number. */
-export const sweepInvitations = (batch: number): Promise<number> =>
-  call("sweep_invitations", { p_batch: batch }, z.int());
+export type BatchSweep =
+  | "add_accounts_of_messages"
+  | "sweep_invitations"
+  | "sweep_unsummed_usage"
+  | "sweep_words";
+
+/** Handles at most `batch` rows, and returns their number. */
+export const sweepBatch = (name: BatchSweep, batch: number): Promise<number> =>
+  call(name, { p_batch: batch }, z.int());
 
 export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

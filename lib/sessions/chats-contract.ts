@@ -18,7 +18,7 @@ export const listAccountChatsContract = contract({
   query: pageQuery.extend({
     q: z.string().trim().min(1).max(250).optional().meta({
       description:
-        "Finds chats with this text in the title, or with all of its words in one message; the last word may be the beginning of one. If there are none, words with typing errors are replaced by similar ones of recent chats",
+        "Finds chats with this text in the title, or with all of its words in one message; the last word may be the beginning of one. If there are none, words with typing errors are replaced by similar ones of the account's chats",
     }),
     artist_id: uuid.optional().meta({ description: "Only chats of sessions for this artist" }),
     archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),

@@ -58,7 +58,28 @@ begin
     select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), '')));
 end
 $$;
-comment on function public.search_of_parts is 'The words of a message for the search. The index messages_words stores it.';
+comment on function public.search_of_parts is 'The words of a message for the search.';
+
+create function public.search_of_message(p_account_id uuid, p_parts jsonb) returns tsvector
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when p_account_id is null then public.search_of_parts(p_parts) else
+    array_to_tsvector(array(
+      select left(p_account_id::text, 8) || said.word
+      from unnest(tsvector_to_array(public.search_of_parts(p_parts))) as said (word)
+      -- A lexeme has at most 2,046 bytes.
+      where octet_length(said.word) <= 2000)) end;
+end
+$$;
+comment on function public.search_of_message is 'The words of a message, each after the first characters of its account, so a search reads no words of other accounts; without these for a message that has no account yet. The index messages_search stores it.';
+
+create function public.search_of_title(p_account_id uuid, p_title text) returns text[]
+language sql immutable set search_path = '' as $$
+  select array(
+    select distinct left(p_account_id::text, 8) || substr(lower(p_title), place, 3)
+    from generate_series(1, length(lower(p_title)) - 2) place)
+$$;
+comment on function public.search_of_title is 'Every three characters of a title, each after the first characters of its account. The index chats_titles stores it.';
 
 create table public.chats (
   id uuid primary key default gen_random_uuid(),
@@ -91,6 +112,7 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
   where not archived and not pinned;
 create index chats_asking on public.chats (account_id, created_at desc, id desc)
   where asks_since is not null;
+create index chats_titles on public.chats using gin (public.search_of_title(account_id, title));
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
@@ -117,12 +139,14 @@ create table public.messages (
   sent_digest text,
   bytes integer not null default 0,
   facts jsonb,
+  account_id uuid,
   primary key (chat_id, id)
 );
 
 create index messages_chat_order on public.messages (chat_id, created_at, id);
-create index messages_words on public.messages
-  using gin (public.search_of_parts(parts));
+create index messages_search on public.messages
+  using gin (public.search_of_message(account_id, parts));
+create index messages_without_account on public.messages (chat_id) where account_id is null;
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
@@ -131,13 +155,28 @@ comment on column public.messages.on_path is 'Whether it is on the path that the
 comment on column public.messages.facts is 'The facts at the start of the newest turn that answers it, as facts_of_turn returns them; null for a message that no turn has answered.';
 comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
+comment on column public.messages.account_id is 'The account of the chat, under which the words are indexed. Null in a message of an earlier version, until the retention job has added it.';
 
 create table public.message_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,
-  bytes bigint not null default 0 check (bytes >= 0)
+  bytes bigint not null default 0 check (bytes >= 0),
+  checked_words_to bigint
 );
+create index message_usage_words on public.message_usage (account_id) where checked_words_to is not null;
 alter table public.message_usage enable row level security;
 comment on table public.message_usage is 'Bytes of messages of each account, kept by triggers on chats.';
+comment on column public.message_usage.checked_words_to is 'Up to which id of account_words the retention job has looked for words that are no longer used, 0 since a message or title was last changed or deleted; null when there is nothing to look for.';
+
+create table public.account_words (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  id bigint generated always as identity,
+  word text not null,
+  primary key (account_id, id) include (word)
+);
+create index account_words_word on public.account_words (account_id, word);
+alter table public.account_words enable row level security;
+comment on table public.account_words is 'The words of an account''s messages and titles, for searches with typing errors. Two turns that use a new word at the same time add it twice, because a unique index would make one wait for the other.';
+comment on column public.account_words.id is 'The order in which the words were first used. Frequent words come early.';
 
 create table public.message_feedback (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -493,7 +532,17 @@ declare
   v_group integer;
   v_last_group constant integer := case when p_archived is false then 2 else 3 end;
   v_chats jsonb := '[]';
+  v_page jsonb;
+  v_chat public.chats;
+  v_left integer;
+  v_rows integer;
+  v_bytes bigint;
   v_text text;
+  -- The chats that have the text, unless too many messages have it.
+  v_found uuid[];
+  v_max_found integer := 10000;
+  -- So many chats are read: a few first, which have a very frequent text; null for none.
+  v_read integer := case when p_text is not null then 50 end;
 begin
   if p_pinned_first then
     select case when c.archived then 3 when c.pinned then 1 else 2 end into v_group
@@ -505,11 +554,20 @@ begin
       v_archived := v_group = 3;
       v_pinned := case when v_group < 3 then v_group = 1 end;
     end if;
-    v_chats := v_chats || to_jsonb(array(
-      select public.chat_row(c)
-        || jsonb_build_object('pinned', c.pinned, 'archived', c.archived)
-        || case when p_text is null then '{}' else public.chat_passage(c, p_text) end
-      from public.chats c
+    if p_text is not null and v_read is null and v_found is null then
+      v_found := public.chats_with_text(p_account_id, p_text, v_max_found + 1);
+      if cardinality(v_found) > v_max_found then
+        v_found := null;
+        v_max_found := null;
+        v_read := 1000;
+      end if;
+    end if;
+    v_page := '[]';
+    v_left := p_limit + 1 - jsonb_array_length(v_chats);
+    v_rows := 0;
+    v_bytes := 0;
+    for v_chat in
+      select c.* from public.chats c
       where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
         and (v_archived is null or c.archived = v_archived)
         and (v_pinned is null or c.pinned = v_pinned)
@@ -517,16 +575,28 @@ begin
           select s.id from public.sessions s
           where s.account_id = p_account_id and s.artist_id = p_artist_id))
         and (not p_waiting or (c.asks_since is not null and public.is_asking(c)))
-        and (p_text is null or c.id in (
-          select t.id from public.chats t
-          where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
-          union
-          select t.id from public.messages m
-          join public.chats t on t.id = m.chat_id
-          where t.account_id = p_account_id
-            and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
+        and (v_found is null or c.id = any (v_found))
       order by c.created_at desc, c.id desc
-      limit p_limit + 1 - jsonb_array_length(v_chats)));
+      limit coalesce(v_read, v_left)
+    loop
+      v_rows := v_rows + 1;
+      v_bytes := v_bytes + v_chat.message_bytes;
+      exit when v_read is not null and v_bytes > 10000000;
+      if v_read is null or public.has_text(v_chat, p_text) then
+        v_page := v_page || (public.chat_row(v_chat)
+          || jsonb_build_object('pinned', v_chat.pinned, 'archived', v_chat.archived)
+          || case when p_text is null then '{}' else public.chat_passage(v_chat, p_text) end);
+        exit when jsonb_array_length(v_page) = v_left;
+      end if;
+    end loop;
+    if (v_rows = v_read or v_read is not null and v_bytes > 10000000)
+      and jsonb_array_length(v_page) < v_left
+    then
+      -- There are more, and these have too few: all that have the text are looked for.
+      v_read := null;
+      continue;
+    end if;
+    v_chats := v_chats || v_page;
     exit when not p_pinned_first or v_group = v_last_group
       or jsonb_array_length(v_chats) > p_limit;
     v_group := v_group + 1;
@@ -534,14 +604,14 @@ begin
     v_after_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   end loop;
   if v_chats = '[]' and length(p_text) between 4 and 100 then
-    v_text := public.corrected_text(p_text, public.words_of_chats(p_account_id));
+    v_text := public.corrected_search(p_account_id, p_text);
   end if;
   return case when v_text is null then v_chats
     else public.list_account_chats(p_account_id, p_limit, p_after_at, p_after_id, p_artist_id,
       p_archived, p_pinned, v_text, p_waiting, p_pinned_first) end;
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. With p_text, the newest 50 chats that the filters leave are read first, then the index; of a text that more than 10,000 messages have, the newest 1,000 chats, or 10 MB of their messages, and all only if these do not fill the page.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -559,6 +629,63 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function public.search_query is 'Finds texts that have all words of p_text; null when it has none.';
 
+create function public.search_query_of_account(p_account_id uuid, p_text text) returns tsquery
+language sql immutable set search_path = '' as $$
+  select regexp_replace(
+    public.search_query(p_text)::text, '(^| & )''', '\1''' || left(p_account_id::text, 8), 'g')::tsquery
+$$;
+comment on function public.search_query_of_account is 'The search_query for search_of_message.';
+
+-- Without memory for all matches, PostgreSQL would read the words of whole pages of messages again.
+create function public.chats_with_text(p_account_id uuid, p_text text, p_limit integer) returns uuid[]
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan'
+set enable_seqscan = off set work_mem = '64MB' as $$
+begin
+  return array(
+    select m.chat_id from public.messages m
+    where m.account_id = p_account_id and public.search_of_message(m.account_id, m.parts)
+      @@ public.search_query_of_account(p_account_id, p_text)
+    union all
+    select m.chat_id from public.messages m join public.chats c on c.id = m.chat_id
+    where m.account_id is null and c.account_id = p_account_id
+      and public.search_of_message(m.account_id, m.parts) @@ public.search_query(p_text)
+    union all
+    select c.id from public.chats c
+    where c.account_id = p_account_id and strpos(lower(c.title), lower(p_text)) > 0
+      and (length(p_text) < 3 or public.search_of_title(c.account_id, c.title)
+        @> public.search_of_title(p_account_id, p_text))
+    limit p_limit);
+end
+$$;
+comment on function public.chats_with_text is 'The ids of the account''s chats that have p_text in their title, or all its words in one message, each for each such message; at most p_limit, or all if that is null.';
+
+create function public.newest_with_text(p_chat_id uuid, p_text text) returns public.messages
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Compared first, because most messages lack it, and to take their words apart is slow.
+  v_word constant text := (
+    select asked.word from unnest(tsvector_to_array(to_tsvector('simple'::regconfig, p_text))) asked (word)
+    order by length(asked.word) desc limit 1);
+  v_message public.messages;
+begin
+  select m.* into v_message from public.messages m
+  where m.chat_id = p_chat_id
+    and case when strpos(lower(m.parts::text), v_word) > 0 or v_word ~ '["\\]'
+      then public.search_of_parts(m.parts) @@ public.search_query(p_text) end
+  order by m.created_at desc, m.id desc
+  limit 1;
+  return v_message;
+end
+$$;
+comment on function public.newest_with_text is 'The newest message of a chat that has all words of p_text; null without any.';
+
+create function public.has_text(p_chat public.chats, p_text text) returns boolean
+language sql stable set search_path = '' as $$
+  select strpos(lower(p_chat.title), lower(p_text)) > 0
+    or (public.newest_with_text(p_chat.id, p_text)).id is not null
+$$;
+comment on function public.has_text is 'Whether a chat has p_text in its title, or all its words in one message.';
+
 create function public.chat_passage(p_chat public.chats, p_text text) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object('matched', p_text) || coalesce((
@@ -566,46 +693,171 @@ language sql stable set search_path = '' as $$
       public.words_of_parts(m.parts), public.search_query(p_text),
       'StartSel="", StopSel="", MaxWords=24, MinWords=8'))
       || case when m.on_path then jsonb_build_object('message_id', m.id) else '{}' end
-    from public.messages m
-    where m.chat_id = p_chat.id
-      and public.search_of_parts(m.parts) @@ public.search_query(p_text)
-    order by m.created_at desc, m.id desc
-    limit 1), jsonb_build_object('snippet', p_chat.title))
+    from public.newest_with_text(p_chat.id, p_text) m
+    where m.id is not null), jsonb_build_object('snippet', p_chat.title))
 $$;
 comment on function public.chat_passage is 'Where a chat has the words of p_text: {matched, snippet, message_id} of its newest message with them, without message_id if the chat shows another branch; else the title as snippet.';
 
-create function public.words_of_chats(p_account_id uuid) returns text[]
-language sql stable set search_path = '' as $$
-  with newest as materialized (
-    select id, title, created_at from public.chats where account_id = p_account_id
-    order by created_at desc, id desc limit 10000
-  )
-  select array(
-    select found.word from (
-      select unnest(tsvector_to_array(public.search_of_parts(said.parts))) as word
-      from (
-        select m.parts, sum(m.bytes) over (order by m.chat_at desc, m.chat_id, m.created_at desc, m.id
-          rows unbounded preceding) as bytes
-        from (
-          select c.created_at as chat_at, latest.*
-          from newest c
-          cross join lateral (
-            select chat_id, id, parts, bytes, created_at from public.messages where chat_id = c.id
-            order by created_at desc, id desc limit 20
-          ) latest
-          limit 5000
-        ) m
-      ) said
-      where said.bytes <= 4000000
-      union all
-      select unnest(tsvector_to_array(to_tsvector('simple'::regconfig, newest.title))) from newest
-    ) found
-    where length(found.word) between 2 and 40
-    group by found.word
-    order by count(*) desc, found.word
-    limit 20000)
+-- Words -------------------------------------------------------------------------------------------
+
+create function public.note_words() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  v_words text[];
+begin
+  if tg_table_name = 'chats' then
+    v_words := tsvector_to_array(to_tsvector('simple'::regconfig, new.title));
+  else
+    v_words := tsvector_to_array(public.search_of_parts(new.parts));
+  end if;
+  -- The retention job decides that a word is unused while no one adds words of the account.
+  perform pg_advisory_xact_lock_shared(hashtextextended(new.account_id::text, 20261212));
+  insert into public.account_words (account_id, word)
+  select new.account_id, used.word from unnest(v_words) used (word)
+  where length(used.word) between 2 and 40 and not exists (
+    select from public.account_words k where k.account_id = new.account_id and k.word = used.word);
+  return null;
+end
 $$;
-comment on function public.words_of_chats is 'The most frequent words of an account''s newest 10,000 chats, at most 20,000: of their titles, and of 5,000 messages of at most 4 MB, of which each chat has its last 20. They bound the work of a search with a typing error, however many messages there are.';
+comment on function public.note_words is 'Adds the words of a message or a title to account_words.';
+
+create function public.recheck_words() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  update public.message_usage set checked_words_to = 0
+  where account_id = old.account_id and checked_words_to is distinct from 0;
+  return null;
+end
+$$;
+comment on function public.recheck_words is 'Lets the retention job look for words that are no longer used.';
+
+create trigger note_words_of_title after insert or update of title on public.chats
+  for each row when (new.title <> '') execute function public.note_words();
+create trigger recheck_words_of_title after update of title on public.chats
+  for each row when (old.title <> new.title) execute function public.recheck_words();
+create trigger recheck_words_of_deleted after delete on public.chats
+  for each row execute function public.recheck_words();
+create trigger note_words_of_message after insert or update of parts, account_id on public.messages
+  for each row when (new.account_id is not null) execute function public.note_words();
+create trigger recheck_words_of_message after update of parts on public.messages
+  for each row when (old.parts <> new.parts) execute function public.recheck_words();
+
+create function public.query_of_word(p_word text) returns tsquery
+language sql immutable set search_path = '' as $$
+  select ('''' || replace(replace(p_word, '\', '\\'), '''', '''''') || '''')::tsquery
+$$;
+comment on function public.query_of_word is 'Finds texts that have the word as it is.';
+
+-- A scan that returns a sample is enough to know that there is one.
+create function public.is_word_used(p_account_id uuid, p_word text) returns boolean
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan'
+set enable_seqscan = off set gin_fuzzy_search_limit = 100 as $$
+begin
+  return exists (
+    select from public.messages m
+    where m.account_id = p_account_id and public.search_of_message(m.account_id, m.parts)
+      @@ public.query_of_word(left(p_account_id::text, 8) || p_word))
+  or exists (
+    select from public.chats c
+    where c.account_id = p_account_id
+      and to_tsvector('simple'::regconfig, c.title) @@ public.query_of_word(p_word)
+      and public.search_of_title(c.account_id, c.title) @> public.search_of_title(p_account_id, p_word));
+end
+$$;
+comment on function public.is_word_used is 'Whether a message or a title of the account has the word.';
+
+create function public.sweep_words(p_batch integer) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_usage public.message_usage;
+  v_ids bigint[];
+  v_unused bigint[];
+begin
+  select * into v_usage from public.message_usage where checked_words_to is not null limit 1;
+  if not found then
+    return 0;
+  end if;
+  v_ids := array(
+    select k.id from public.account_words k
+    where k.account_id = v_usage.account_id and k.id > v_usage.checked_words_to
+    order by k.id limit p_batch);
+  v_unused := array(
+    select k.id from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_ids)
+      and not public.is_word_used(k.account_id, k.word));
+  if v_unused <> '{}' then
+    -- Not while a turn adds words, and no turn waits for longer than this takes.
+    if not pg_try_advisory_xact_lock(hashtextextended(v_usage.account_id::text, 20261212)) then
+      return p_batch;
+    end if;
+    delete from public.account_words k
+    where k.account_id = v_usage.account_id and k.id = any (v_unused)
+      and not public.is_word_used(k.account_id, k.word);
+  end if;
+  -- Without effect when something was deleted in the meantime: then it starts again.
+  update public.message_usage set checked_words_to = v_ids[p_batch]
+  where account_id = v_usage.account_id and checked_words_to = v_usage.checked_words_to;
+  return p_batch;
+end
+$$;
+comment on function public.sweep_words is 'Deletes the unused ones of the next p_batch words of an account whose messages were changed or deleted. Returns p_batch, or 0 when there is no such account.';
+
+create function public.add_accounts_of_messages(p_batch integer) returns integer
+language sql volatile set search_path = '' as $$
+  with added as (
+    update public.messages m set account_id = c.account_id
+    from public.chats c
+    where c.id = m.chat_id and (m.chat_id, m.id) in (
+      select n.chat_id, n.id from public.messages n where n.account_id is null
+      limit p_batch for update skip locked)
+    returning c.account_id, c.title),
+  titles as (
+    insert into public.account_words (account_id, word)
+    select distinct a.account_id, said.word
+    from added a, unnest(tsvector_to_array(to_tsvector('simple'::regconfig, a.title))) said (word)
+    where length(said.word) between 2 and 40 and not exists (
+      select from public.account_words k where k.account_id = a.account_id and k.word = said.word))
+  select count(*)::integer from added
+$$;
+comment on function public.add_accounts_of_messages is 'Adds the account to at most p_batch messages of earlier versions, and the words of their chats'' titles to account_words. Returns the number of messages.';
+
+create function public.corrected_search(p_account_id uuid, p_text text) returns text
+language sql stable set search_path = '' as $$
+  with first as materialized (
+    select k.id, k.word from public.account_words k where k.account_id = p_account_id
+    order by k.id limit 15000),
+  newest as materialized (
+    select k.id, k.word from public.account_words k
+    where k.account_id = p_account_id and k.id > (select max(f.id) from first f)
+    order by k.id desc limit 15000)
+  select case when bool_and(length(asked.word) <= 3 or best.word is not null)
+      and bool_or(best.word <> asked.word)
+    then string_agg(coalesce(best.word, asked.word), ' ' order by asked.place) end
+  from (
+    select lexeme as word, positions[1] as place, count(*) over () as total
+    from unnest(to_tsvector('simple'::regconfig, p_text))
+  ) asked
+  left join lateral (
+    select near.word from (
+      select compared.word, min(compared.id) as id, compared.likeness
+      from (
+        select known.word, known.id, extensions.similarity(known.word, asked.word) as likeness
+        from (table first union all table newest) known
+        where abs(length(known.word) - length(asked.word)) <= 2
+        offset 0
+      ) compared
+      where compared.likeness > 0.25
+      group by compared.word, compared.likeness
+      order by compared.likeness desc, min(compared.id)
+      limit 5
+    ) near
+    where public.is_word_used(p_account_id, near.word)
+    order by near.likeness desc, near.id
+    limit 1
+  ) best on length(asked.word) > 3
+  where asked.total <= 8
+$$;
+comment on function public.corrected_search is 'As corrected_text, of the first and the newest 15,000 words of an account. Of equally similar words, the one that was used first is taken.';
 
 create function public.corrected_text(p_text text, p_words text[]) returns text
 language sql stable set search_path = '' as $$
@@ -1138,10 +1390,12 @@ create function public.measure_message() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   new.bytes := pg_column_size(new.parts) + coalesce(pg_column_size(new.metadata), 0);
+  new.account_id := coalesce(new.account_id, (
+    select c.account_id from public.chats c where c.id = new.chat_id));
   return new;
 end
 $$;
-comment on function public.measure_message is 'Sets the bytes of a message.';
+comment on function public.measure_message is 'Sets the bytes of a message, and its account.';
 create trigger measure_message before insert or update of parts, metadata on public.messages
   for each row execute function public.measure_message();
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { rolledBack } from "./transaction.ts";
 
 const page = { limit: 20, after_at: null, after_id: null };
@@ -20,7 +21,7 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
         case when title = 'chat 7777' then 'a needle' else 'hay ' || title end))
       from chats where account_id = ${account_id}`;
     // As vacuum does: the planner shuns an index with many entries that are not merged yet.
-    await sql`select gin_clean_pending_list('public.messages_words')`;
+    await sql`select gin_clean_pending_list('public.messages_search')`;
     await sql`analyze public.chats`;
     await sql`analyze public.messages`;
     const list = (filters: object) => () =>
@@ -30,7 +31,8 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
     const first = { pinned_first: true, archived: false };
     expect(await transaction.rowsRead("chats", list(first))).toBeLessThan(50);
     expect(await transaction.rowsRead("chats", list({ archived: true }))).toBeLessThan(50);
-    expect(await transaction.rowsRead("messages", list({ text: "needle" }))).toBeLessThan(50);
+    // The newest 50 chats are read first.
+    expect(await transaction.rowsRead("messages", list({ text: "needle" }))).toBeLessThan(100);
     expect(await list({ text: "needle" })()).toMatchObject([
       { title: "chat 7777", snippet: "a needle" },
     ]);
@@ -84,12 +86,106 @@ test("a word that is frequent elsewhere reads no messages of other accounts", as
       select c.id, 'm' || n, 'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
         'the label ' || repeat('plays a song ', 20) || n))
       from chats c, generate_series(1, 20) n where c.session_id = any (${sessions}::uuid[])`;
-    await sql`select gin_clean_pending_list('public.messages_words')`;
+    await sql`select gin_clean_pending_list('public.messages_search')`;
     await sql`analyze public.chats`;
     await sql`analyze public.messages`;
     const search = () =>
       transaction.call("list_account_chats", { account_id, ...page, ...none, text: "the" });
     // The messages of its own chats, and again for the passages that are shown.
     expect(await transaction.rowsRead("messages", search)).toBeLessThan(500);
+  });
+});
+
+test("a text that very many messages have is found in the newest chats, and in old ones without newer", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const session = randomUUID();
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (session_id, account_id, title, created_at)
+      select ${session}, ${account_id}, 'chat ' || n, now() - n * interval '1 minute'
+      from generate_series(1, 1100) n`;
+    // The newest chats lack "old", and all have "always".
+    await sql`insert into messages (chat_id, id, role, parts)
+      select id, 'm' || n, 'user', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+        case when n % 2 = 0 or substr(title, 6)::int <= 1050 then 'always' else 'always old' end))
+      from chats, generate_series(1, case when substr(title, 6)::int <= 1050 then 1 else 400 end) n
+      where account_id = ${account_id}`;
+    const titles = async (text: string, more: object = {}) => {
+      const args = { account_id, ...page, ...none, text, limit: 3, ...more };
+      return z
+        .array(z.looseObject({ title: z.string() }))
+        .parse(await transaction.call("list_account_chats", args))
+        .map(({ title }) => title);
+    };
+    const search = () => titles("always");
+    expect(await transaction.rowsRead("messages", search)).toBeLessThan(25_000);
+    expect(await search()).toEqual(["chat 1", "chat 2", "chat 3", "chat 4"]);
+    const old = ["chat 1051", "chat 1052", "chat 1053", "chat 1054"];
+    expect(await titles("old")).toEqual(old);
+    expect(await titles("ol")).toEqual(old);
+    expect(await titles("always old")).toEqual(old);
+    const [last] = await sql`select id, created_at from chats
+      where account_id = ${account_id} and title = 'chat 1098'`;
+    const cursor = { after_at: last?.created_at, after_id: last?.id };
+    expect(await titles("always", cursor)).toEqual(["chat 1099", "chat 1100"]);
+    expect(await titles("always", { archived: true })).toEqual([]);
+  });
+});
+
+test("messages of earlier versions are found before and after they have their account", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const [session, chat] = [randomUUID(), randomUUID()];
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (id, session_id, account_id, title)
+      values (${chat}, ${session}, ${account_id}, 'Statements')`;
+    await sql`insert into messages (chat_id, id, role, parts)
+      values (${chat}, 'm', 'user', '[{"type": "text", "text": "the advance"}]')`;
+    await sql`update messages set account_id = null where chat_id = ${chat}`;
+    await sql`delete from account_words where account_id = ${account_id}`;
+    const found = async (text: string) =>
+      z
+        .array(z.unknown())
+        .parse(await transaction.call("list_account_chats", { account_id, ...page, ...none, text }))
+        .length;
+    expect(await found("advance")).toBe(1);
+    expect(await transaction.call("add_accounts_of_messages", { batch: 1000 })).toBeGreaterThan(0);
+    expect(await found("advance")).toBe(1);
+    expect(await found("advence")).toBe(1);
+    expect(await found("statemnts")).toBe(1);
+  });
+});
+
+test("words are known as long as a message or a title has them", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const [session, first, second] = [randomUUID(), randomUUID(), randomUUID()];
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (id, session_id, account_id, title) values
+      (${first}, ${session}, ${account_id}, 'Budgets'), (${second}, ${session}, ${account_id}, 'Tours')`;
+    await sql`insert into messages (chat_id, id, role, parts) values
+      (${first}, 'm', 'user', '[{"type": "text", "text": "royalty harbor''s \\\\path"}]'),
+      (${second}, 'm', 'user', '[{"type": "text", "text": "royalty"}]')`;
+    const words = async () => {
+      for (let count = 1; count > 0; ) {
+        count = z.int().parse(await transaction.call("sweep_words", { batch: 2 }));
+      }
+      const rows =
+        await sql`select word from account_words where account_id = ${account_id} order by word`;
+      return rows.map(({ word }) => word);
+    };
+    expect(await words()).toEqual(["budgets", "harbor", "path", "royalty", "tours"]);
+    await sql`update messages set parts = '[{"type": "text", "text": "royalty harbor"}]'
+      where chat_id = ${first}`;
+    expect(await words()).toEqual(["budgets", "harbor", "royalty", "tours"]);
+    await sql`update chats set title = 'Tours' where id = ${first}`;
+    expect(await words()).toEqual(["harbor", "royalty", "tours"]);
+    await sql`delete from chats where id = ${first}`;
+    expect(await words()).toEqual(["royalty", "tours"]);
+    const search = { account_id, ...page, ...none, text: "harbro" };
+    expect(await transaction.call("list_account_chats", search)).toEqual([]);
   });
 });

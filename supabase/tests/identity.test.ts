@@ -260,3 +260,38 @@ async function openTurn(
       ${keyId}, ${artist})`;
   return { id, key: keyId };
 }
+
+test("the many rows of an account are deleted in batches, without sandboxes, active turns and other accounts", () =>
+  rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const [account_id, other] = [await transaction.account(), await transaction.account()];
+    for (const id of [account_id, other]) {
+      await sql`insert into sessions (account_id, title, sandbox_state)
+        select ${id}, n, case when n = 1 then '{"name": "own"}'::jsonb end from generate_series(1, 60) n`;
+      await sql`insert into chats (session_id, account_id, title)
+        select id, account_id, 'words of ' || title from sessions where account_id = ${id}`;
+      await sql`insert into messages (chat_id, id, role, parts)
+        select id, 'm', 'user', '[{"type": "text", "text": "some text"}]' from chats where account_id = ${id}`;
+      await sql`insert into turns (id, account_id, session_id, chat_id, message_id,
+          assistant_message_id, model_id, finished_at)
+        select gen_random_uuid(), account_id, session_id, id, 'm', 'a', 'm',
+          case when title <> 'words of 2' then now() end
+        from chats where account_id = ${id}`;
+      await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id)
+        select ${id}, n, 0, 0, 0, 'chat', 'm' from generate_series(1, 120) n`;
+    }
+    let batches = 1;
+    while (await transaction.call("delete_account_rows", { account_id, batch: 50 })) batches += 1;
+    expect(batches).toBeGreaterThan(10);
+    const rows = await sql`
+      select a.id, (select array_agg(s.title order by s.title) from sessions s where s.account_id = a.id)
+          as sessions,
+        (select count(*)::int from usage_entries e where e.account_id = a.id) as entries,
+        (select count(*)::int from usage_days e where e.account_id = a.id) as days
+      from accounts a where a.id = ${account_id}`;
+    expect(rows).toMatchObject([{ sessions: ["1", "2"], entries: 0, days: 0 }]);
+    const [kept] = await sql`
+      select (select count(*)::int from messages m where m.account_id = ${other}) as messages,
+        (select count(*)::int from usage_entries e where e.account_id = ${other}) as entries`;
+    expect(kept).toEqual({ messages: 60, entries: 120 });
+  }));

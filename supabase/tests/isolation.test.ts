@@ -242,6 +242,7 @@ const withoutLookup = [
   // What they create or count is the account's own.
   "count_active_turns",
   "delete_account",
+  "delete_account_rows",
   "leave_organizations",
   "media_removals_of",
   "crash_lost_task_runs",
@@ -319,7 +320,14 @@ const withoutLookup = [
   "find_stored_hash",
   // Called by the functions above, for rows that these have found.
   "has_generation_authority",
-  "words_of_chats",
+  "chats_with_text",
+  "corrected_search",
+  "is_word_used",
+  "search_of_message",
+  "search_of_title",
+  "search_query_of_account",
+  // Of one account, for all: supabase/tests/usage-days.test.ts.
+  "sum_usage",
   "may_connect",
   "may_steer",
   "check_budget",

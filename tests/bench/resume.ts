@@ -23,7 +23,7 @@ export const benchResume: Bench = async (context) => {
 };
 
 /** Starts a turn of 1,000 deltas and reads them all; the turn stays open until `stop`. */
-export async function openTurn(context: BenchContext) {
+async function openTurn(context: BenchContext) {
   const chat = await newChat(context);
   // The command keeps the turn open after its text, as long as the bench reads it again and again.
   const turn = await productTurn(context, chat, `count to ${DELTAS}, then run \`sleep 100\``);

@@ -10,10 +10,10 @@ import { benchConsole } from "./console.ts";
 import type { Bench, BenchContext } from "./context.ts";
 import { benchCosts } from "./costs.ts";
 import { benchDelay } from "./delay.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchLists } from "./lists.ts";
 import { benchResume } from "./resume.ts";
 import { benchSandbox } from "./sandbox.ts";
-import { benchScale } from "./scale.ts";
 import { benchSignIn } from "./sign-in.ts";
 import { benchStop } from "./stop.ts";
 import { benchTasks } from "./tasks.ts";
@@ -35,7 +35,7 @@ const benches: Readonly<Record<string, Bench>> = {
   templates: benchTemplates,
   tasks: benchTasks,
   catalog: benchCatalog,
-  scale: benchScale,
+  growth: benchGrowth,
   console: benchConsole,
   lists: benchLists,
   sandbox: benchSandbox,

@@ -1,4 +1,7 @@
-/** What is true of the database and of what clients read at all times, whatever has failed. */
+/**
+ * What is true of the database and of what clients read at all times, whatever has failed. This file is long because it has
+ * every invariant.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { textOf } from "../../support/fakes/openai.ts";
@@ -139,7 +142,12 @@ async function violationsInUsage({ cluster, accountId, chats }: Model): Promise<
       and not exists (select from usage_entries e
         where e.account_id = t.account_id and e.source = t.id::text and not e.estimated
           and e.step = (s ->> 'index')::int and e.tool = 0)`;
-  return [...violations, ...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`)];
+  const unsummed = await sql`
+    select from (select sum(calls) as calls from usage_days where account_id = ${accountId}) d,
+      (select count(*) as calls from usage_entries where account_id = ${accountId} and is_summed) e
+    where coalesce(d.calls, 0) <> e.calls`;
+  violations.push(...unrecorded.map(({ id }) => `a step of turn ${id} has no usage`));
+  return [...violations, ...unsummed.map(() => "the sums of usage differ from its entries")];
 }
 
 /** When the budget is spent, each active turn may end the call that it has in flight, and makes no other. */
