@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** Kept: a person starts `npm run dev` again on the default port, which then need not compile everything. */
 const KEPT = ".next-dev-3000";
 
-/** Removes the builds in `root` of development servers that no longer run, such as those of tests. */
+/** Removes the builds in `root` of development servers that no longer run, such as builds of tests. */
 export function removeStaleBuilds(root: string): void {
   for (const build of globSync(".next-dev-*", { cwd: root })) {
     if (build !== KEPT && !isRunning(join(root, build))) {
