@@ -26,7 +26,7 @@ import { log } from "./platform/log.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
 import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
-import { count, observePool } from "./platform/telemetry/metrics.ts";
+import { count, observe, observePool } from "./platform/telemetry/metrics.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
@@ -58,6 +58,7 @@ export async function createEngine(settings: Config): Promise<Engine> {
     findRun: selectRunOfTurn,
     measurements: {
       count: (name, amount) => count(`agent_platform.${name}`, amount),
+      observe: (name, read) => observe(`agent_platform.${name}`, read),
       observePool: (pool) => observePool("engine", pool),
     },
   } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;

@@ -6,6 +6,7 @@ import { rate } from "../contract/rate-limit.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
+import { observe } from "../platform/telemetry/metrics.ts";
 import type { Part } from "./contract.ts";
 
 /** A part that does not respond in this time is not ready. */
@@ -81,6 +82,16 @@ export function checkParts(app: App): Promise<CheckedPart[]> {
     running = undefined;
   });
   return running;
+}
+
+/** Observes the parts that have a check whenever metrics are exported, for the life of the process. */
+export function observeParts(app: App): void {
+  for (const { name } of listParts(app).filter((part) => part.name in checks)) {
+    const check = async () => (await checkParts(app)).find((part) => part.name === name);
+    observe("agent_platform.part.ready", async () => Number((await check())?.ready), {
+      part: name,
+    });
+  }
 }
 
 async function checkPart(app: App, part: Part): Promise<CheckedPart> {

@@ -29,6 +29,7 @@ import {
 import { waitUntil } from "@vercel/functions";
 import type { Config } from "../config.ts";
 import { log } from "../log.ts";
+import { observeProcess } from "./observe-process.ts";
 import { providers } from "./providers.ts";
 
 const NAME = "agent-platform-api";
@@ -53,6 +54,7 @@ export function startTelemetry(settings: Config): () => Promise<void> {
   const meters = startMetrics(settings, resource);
   known.tracer = tracers.getTracer(NAME);
   known.meter = meters.getMeter(NAME);
+  observeProcess(settings.DATA_DIR);
   return () => within(FLUSH_MS, Promise.allSettled([tracers.forceFlush(), meters.forceFlush()]));
 }
 
