@@ -47,23 +47,39 @@ const noArrowUp = floors.flatMap((folders, floor) =>
   }),
 );
 
+/** A package is imported by the files that its package.json exports. */
+const walls = ["documents", "kit"].map((name) => {
+  const { exports: entries } = require(`./packages/${name}/package.json`);
+  const files = Object.values(entries).map((file) =>
+    file.slice(2).replaceAll(".", "\\.").replace("*", "[^/]+"),
+  );
+  return {
+    name: `${name}-has-a-wall`,
+    severity: "error",
+    from: { path: "^(app|lib|scripts|trigger|packages)/", pathNot: `^packages/${name}/` },
+    to: { path: `^packages/${name}/`, pathNot: `^packages/${name}/(${files.join("|")})$` },
+  };
+});
+
 module.exports = {
   forbidden: [
+    ...walls,
     { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
     {
       name: "every-folder-has-a-floor",
       comment: "Add a new folder of lib to the floors in .dependency-cruiser.cjs.",
       severity: "error",
-      from: { path: "^lib/", pathNot: `^lib/(app\\.ts$|(${floors.flat().join("|")})/)` },
+      from: { path: "^lib/", pathNot: `^lib/((app|parts)\\.ts$|(${floors.flat().join("|")})/)` },
       to: {},
     },
     ...noArrowUp,
     {
-      name: "only-the-type-of-the-app",
-      comment: "A function receives the parts it needs, so a route's modules are those it uses.",
+      name: "no-one-imports-the-composition-root",
+      comment:
+        "A function receives the parts it needs (lib/parts.ts), so a route's modules are those it uses.",
       severity: "error",
       from: { path: "^lib/" },
-      to: { path: compositionRoot, dependencyTypesNot: ["type-only"] },
+      to: { path: compositionRoot },
     },
     {
       name: "only-the-engine-knows-the-workflow-sdk",
@@ -102,8 +118,14 @@ module.exports = {
     {
       name: "packages-stand-alone",
       severity: "error",
-      from: { path: "^packages/" },
+      from: { path: "^packages/[^/]+/src/" },
       to: { path: "^(app|lib|scripts|tests)/" },
+    },
+    {
+      name: "kit-is-below",
+      severity: "error",
+      from: { path: "^packages/kit/" },
+      to: { path: "^packages/(?!kit/)" },
     },
     {
       name: "trigger-stands-alone",
@@ -121,8 +143,7 @@ module.exports = {
   ],
   options: {
     parser: "swc",
-    // Files of lib import the type of the App. Through it, each would be in a circle.
-    doNotFollow: { path: ["node_modules", compositionRoot] },
+    doNotFollow: { path: ["node_modules"] },
     tsConfig: { fileName: "tsconfig.base.json" },
     enhancedResolveOptions: { extensions: [".ts", ".tsx", ".mjs", ".js", ".json"] },
   },

@@ -5,7 +5,7 @@ const isQuick = process.env.QUICK === "1";
 
 export default defineConfig({
   test: {
-    include: isQuick ? quickFiles() : ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
+    include: isQuick ? quickFiles() : ["{tests,supabase/tests,packages/*/tests}/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
     globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
     setupFiles: isQuick ? [] : ["tests/support/harness/each-file.ts"],

@@ -3,7 +3,8 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
-import { createPdfInspections } from "./agent/documents/inspect-pdf.ts";
+import { runtimePath } from "../packages/kit/src/runtime-path.ts";
+import { createPdfInspections } from "./agent/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
 import { ModelOutages } from "./agent/models/model-outages.ts";
 import type { ModelProvider } from "./agent/models/port.ts";
@@ -19,12 +20,12 @@ import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts
 import type { Engine } from "./engine/port.ts";
 import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
+import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
 import { createQueues, type FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
-import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
 import { count, observe, observePool } from "./platform/telemetry/metrics.ts";
 import { RequestLog } from "./requests/request-log.ts";
@@ -245,7 +246,7 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
   return createMailboxMailer({ folder: mailboxFolder(), from });
 }
 
-export async function createApp(settings: Config) {
+export async function createApp(settings: Config): Promise<App> {
   const queues = createQueues(settings);
   const models = await createModels(settings);
   const media = await createMediaStorage(settings);
@@ -282,9 +283,6 @@ export async function createApp(settings: Config) {
     requestLog: new RequestLog(),
   };
 }
-
-/** The parts of a process: an adapter of each port, and the queues, caches and workers. */
-export type App = Readonly<Awaited<ReturnType<typeof createApp>>>;
 
 /** Creates the parts of this process, which `currentApp()` returns from then on. */
 export async function startApp(settings: Config): Promise<App> {

@@ -9,6 +9,8 @@ import { runProgram } from "./run-program.ts";
 const sources = [
   "app",
   "lib",
+  "packages/documents/src",
+  "packages/kit/src",
   "packages/world-postgres/src",
   "supabase/functions.ts",
   "public",

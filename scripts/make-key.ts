@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { z } from "zod";
-import { newKey } from "../lib/identity/keys/key-format.ts";
+import { fingerprintOf, newKey } from "../lib/identity/keys/key-format.ts";
 import type { Command } from "./command.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { keepSecrets } from "./embedded/keep-secrets.ts";
@@ -15,6 +15,8 @@ const hostedSettings = z.object({
   SUPABASE_SECRET_KEY: z.string().min(1),
   API_KEY_SECRET: z.string().min(32),
 });
+
+const described = z.object({ secret_fingerprint: z.string().nullish() });
 
 /** Arguments of the SQL function `create_key_of_email`. */
 interface StoredKey {
@@ -64,6 +66,8 @@ async function createIn(command: Command, wanted: Wanted): Promise<string> {
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   try {
     const secret = process.env.API_KEY_SECRET || keepSecrets(dataDirOf(process.env)).apiKeySecret;
+    const [servers] = await sql`select secret_fingerprint from public.installation`;
+    refuseOtherSecret(secret, servers?.secret_fingerprint);
     const { raw, stored } = prepare(wanted, secret);
     await sql`select public.create_key_of_email(
       ${stored.p_email}, ${stored.p_name}, ${stored.p_hash}, ${stored.p_prefix})`;
@@ -82,27 +86,41 @@ async function createHosted(wanted: Wanted): Promise<string> {
   }
   const { SUPABASE_URL, SUPABASE_SECRET_KEY, API_KEY_SECRET } = settings.data;
   const { raw, stored } = prepare(wanted, API_KEY_SECRET);
-  const url = new URL("/rest/v1/rpc/create_key_of_email", SUPABASE_URL);
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: {
-      apikey: SUPABASE_SECRET_KEY,
-      authorization: `Bearer ${SUPABASE_SECRET_KEY}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify(stored),
-    redirect: "error",
-    signal: AbortSignal.timeout(15_000),
-  }).catch(() => null);
-  if (answer === null) throw new Error(`${url.origin} cannot be reached. Is SUPABASE_URL right?`);
-  if (answer.ok) return raw;
-  const why: Readonly<Record<number, string>> = {
-    401: "It rejected SUPABASE_SECRET_KEY.",
-    403: "SUPABASE_SECRET_KEY is not the project's secret key.",
-    404: "Its database lacks a migration: run `supabase db push`.",
+  const rpc = async (name: string, args: object) => {
+    const url = new URL(`/rest/v1/rpc/${name}`, SUPABASE_URL);
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        apikey: SUPABASE_SECRET_KEY,
+        authorization: `Bearer ${SUPABASE_SECRET_KEY}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(args),
+      redirect: "error",
+      signal: AbortSignal.timeout(15_000),
+    }).catch(() => null);
+    if (answer === null) throw new Error(`${url.origin} cannot be reached. Is SUPABASE_URL right?`);
+    if (answer.ok) return answer;
+    const why: Readonly<Record<number, string>> = {
+      401: "It rejected SUPABASE_SECRET_KEY.",
+      403: "SUPABASE_SECRET_KEY is not the project's secret key.",
+      404: "Its database lacks a migration: run `supabase db push`.",
+    };
+    throw new Error(
+      `No key was created: ${url.origin} answered ${answer.status}. ${why[answer.status] ?? ""}`.trim(),
+    );
   };
+  const servers = described.parse(await (await rpc("describe_database", {})).json());
+  refuseOtherSecret(API_KEY_SECRET, servers.secret_fingerprint);
+  await rpc("create_key_of_email", stored);
+  return raw;
+}
+
+/** @param recorded the fingerprint of the secret of the servers; empty until one has started */
+function refuseOtherSecret(secret: string, recorded: unknown): void {
+  if (!recorded || recorded === fingerprintOf(secret)) return;
   throw new Error(
-    `No key was created: ${url.origin} answered ${answer.status}. ${why[answer.status] ?? ""}`.trim(),
+    "No key was created: API_KEY_SECRET is not that of the database's servers, which would not accept the key",
   );
 }
 

@@ -43,7 +43,7 @@ function reaches(file: string, pattern: RegExp, except: readonly string[] = ["li
 
 /** Returns the test files that need no server, no browser and no build. */
 export const quickFiles = (): string[] =>
-  globSync("tests/**/*.test.ts", { cwd: projectRoot }).filter((file) => {
+  globSync("{tests,packages/*/tests}/**/*.test.ts", { cwd: projectRoot }).filter((file) => {
     const path = join(projectRoot, file);
     return !file.endsWith(".soak.test.ts") && !reaches(path, SLOW) && !reaches(path, BROWSER);
   });

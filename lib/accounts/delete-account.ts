@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { selectSessions } from "../sessions/store.ts";
 import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
@@ -17,7 +17,7 @@ const BATCH = 100;
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */
 export async function deleteAccount(
-  app: Pick<App, "connectors" | "engine" | "media" | "sandboxes">,
+  app: Parts<"connectors" | "engine" | "media" | "sandboxes">,
   accountId: string,
   confirm: string,
   log: Logger,
@@ -36,7 +36,7 @@ export async function deleteAccount(
 
 /** Stops their runs and sandboxes. A session that cannot be stopped now goes with the account. */
 async function deleteSessions(
-  app: Pick<App, "engine" | "sandboxes">,
+  app: Parts<"engine" | "sandboxes">,
   accountId: string,
   log: Logger,
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function deleteSessions(
   }
 }
 
-async function removeMedia({ media }: Pick<App, "media">, accountId: string): Promise<void> {
+async function removeMedia({ media }: Parts<"media">, accountId: string): Promise<void> {
   for (let due = await mediaToRemove(accountId); due.length > 0; ) {
     for (const key of due) {
       await media.remove(key);

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { contentOf } from "../agent/skills/skill.ts";
-import type { App } from "../app.ts";
 import type { Artist } from "../artists/artist.ts";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
@@ -10,6 +9,7 @@ import { everyItem } from "../contract/pagination.ts";
 import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
 import { selectServers } from "../mcp-servers/store.ts";
+import type { Parts } from "../parts.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
@@ -29,7 +29,7 @@ import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
 import { openWorkspaceFile } from "../workspace/workspace-files.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
-type Parts = Pick<App, "connectors" | "contents" | "media" | "sandboxes">;
+type Needs = Parts<"connectors" | "contents" | "media" | "sandboxes">;
 
 const row = z.record(z.string(), z.unknown());
 
@@ -38,7 +38,7 @@ const row = z.record(z.string(), z.unknown());
  * its sandboxes. Each part is read when the reader gets to it. `missing.json`, the last entry, names what
  * could not be read, such as a sandbox whose provider fails; the iterator fails when the database does.
  */
-export async function* exportAccount(app: Parts, request: ExportRequest): AsyncGenerator<ZipEntry> {
+export async function* exportAccount(app: Needs, request: ExportRequest): AsyncGenerator<ZipEntry> {
   const { accountId } = request;
   const modifiedAt = new Date();
   const missing: string[] = [];
@@ -98,7 +98,7 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
 
 /** Yields the newest versions of the files. */
 async function* workspaceEntries(
-  app: Parts,
+  app: Needs,
   place: WorkspacePlace,
   folder: string,
 ): AsyncGenerator<ZipEntry> {
@@ -154,7 +154,7 @@ export type ExportRequest = Omit<SandboxRequest, "sessionId">;
 
 /** @param missing takes the names of folders that cannot be read */
 async function* sessionEntries(
-  app: Parts,
+  app: Needs,
   request: ExportRequest,
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
@@ -194,7 +194,7 @@ async function* chatEntries(
 }
 
 async function* fileEntries(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { accountId, log }: ExportRequest,
   { id: sessionId, sandboxState }: Session,
   folder: string,

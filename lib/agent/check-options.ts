@@ -1,8 +1,8 @@
 /** Checks what a caller asks of an agent before it is stored. */
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import type { RunOptionChanges } from "../contract/run-options.ts";
+import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { checkModel, isKnownModel } from "./models/list-models.ts";
@@ -15,7 +15,7 @@ import { type ClientTool, faultOfNames } from "./tools/client-tools.ts";
  * while too many checks wait.
  */
 export async function checkOptions(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   accountId: string,
   { fallback_models, outcome, mcp_servers }: RunOptionChanges,
 ): Promise<AppError | undefined> {
@@ -52,7 +52,7 @@ export async function checkOptions(
 
 /** Checks the options of an agent template. Errors: as `checkOptions`. */
 export async function checkTemplate(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   accountId: string,
   template: RunOptionChanges & {
     readonly model?: string | undefined;
@@ -71,7 +71,7 @@ export async function checkTemplate(
 
 /** Checks the tools of a client. Errors: as `checkOptions`. */
 export async function checkClientTools(
-  app: Pick<App, "queues">,
+  app: Parts<"queues">,
   accountId: string,
   tools: readonly ClientTool[] | null | undefined,
 ): Promise<AppError | undefined> {
@@ -95,7 +95,7 @@ export async function checkClientTools(
  * @param field the field of the body that contains it
  */
 export async function checkCallersSchema(
-  { queues }: Pick<App, "queues">,
+  { queues }: Parts<"queues">,
   accountId: string,
   schema: JsonSchema,
   name: string,

@@ -1,8 +1,8 @@
 import type { FileUIPart, UIMessage } from "ai";
+import { formatOf, type InspectedPdf } from "../../packages/documents/src/document.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
-import { formatOf } from "./documents/document.ts";
-import { digestOfPdf, type InspectedPdf } from "./documents/inspect-pdf.ts";
 import { imageTypeOf, MAX_IMAGE_BYTES } from "./image-type.ts";
+import { digestOfPdf } from "./inspect-pdf.ts";
 import { MAX_PDF_PAGES, PDF_PAGE_TOKENS, pdfMetadata } from "./pdf-tokens.ts";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { listArtistAlbumsContract } from "./contract.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";
 import { albumGroups } from "./records.ts";
@@ -11,7 +11,7 @@ import { albumGroups } from "./records.ts";
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 502, 504.
  */
 export async function listArtistAlbums(
-  { catalog }: Pick<App, "catalog">,
+  { catalog }: Parts<"catalog">,
   query: z.output<typeof listArtistAlbumsContract.query>,
 ): Promise<z.input<typeof albumPage> | AppError> {
   const { id, include_groups: groups, market, limit, offset } = query;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { MAX_SEARCH_OFFSET, type searchCatalogContract } from "./contract.ts";
 import {
   type PagePlace,
@@ -18,7 +18,7 @@ import type { Found, Kind, NamedRecord } from "./records.ts";
  * Errors: 429 with `retry-after`, 502, 504.
  */
 export async function searchCatalog(
-  { catalog }: Pick<App, "catalog">,
+  { catalog }: Parts<"catalog">,
   query: z.output<typeof searchCatalogContract.query>,
 ): Promise<z.input<typeof searchResult> | AppError> {
   const { q, type: kinds, market, limit, offset } = query;

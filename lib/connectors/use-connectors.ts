@@ -1,9 +1,9 @@
 /** The use cases of connectors. Each answers `not_configured` where the service has none. */
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
@@ -16,14 +16,14 @@ import {
   takeEventCheck,
 } from "./store.ts";
 
-type Parts = Pick<App, "connectors">;
+type Needs = Parts<"connectors">;
 
 /**
  * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
  * logged. Errors: not_found, conflict, upstream_error, upstream_timeout, not_configured.
  */
 export async function askProvider<A extends { readonly kind: string }, const R>(
-  { connectors }: Parts,
+  { connectors }: Needs,
   log: Logger,
   question: (provider: ConnectorProvider) => Promise<A | ConnectorFault>,
   describe: (answer: A) => R,
@@ -84,7 +84,7 @@ async function checkRun(
  * caller's access to the account. Errors: invalid_request, and as the provider's.
  */
 export async function authorizeConnector(
-  app: Parts,
+  app: Needs,
   caller: Caller,
   { connector, callback_url: callbackUrl }: z.output<typeof createConnectionContract.body>,
   log: Logger,
@@ -110,7 +110,7 @@ export async function authorizeConnector(
 }
 
 /** Returns the connections of the account, newest first. */
-export const listConnections = (app: Parts, accountId: string, log: Logger) =>
+export const listConnections = (app: Needs, accountId: string, log: Logger) =>
   askProvider(
     app,
     log,
@@ -123,7 +123,7 @@ export const listConnections = (app: Parts, accountId: string, log: Logger) =>
  * that dies leaves a trigger without its connection. Errors: not_found without a connection.
  */
 export async function removeConnections(
-  app: Parts,
+  app: Needs,
   accountId: string,
   connector: string,
   log: Logger,
@@ -143,7 +143,7 @@ export async function removeConnections(
 
 /** Returns a page of a connector's events. Errors: not_found. */
 export const listEvents = (
-  app: Parts,
+  app: Needs,
   page: Parameters<ConnectorProvider["listEvents"]>[0],
   log: Logger,
 ) =>
@@ -159,7 +159,7 @@ export const listEvents = (
  * since the last time. The retention job does it where this fails, or a process has died before. Never throws.
  */
 export async function endUnusedSubscriptions(
-  { connectors }: Parts,
+  { connectors }: Needs,
   accountId: string,
   log: Logger,
 ): Promise<boolean> {
@@ -179,7 +179,7 @@ export async function endUnusedSubscriptions(
 
 /** Returns a page of a connector's actions. Errors: forbidden, not_found. */
 export async function listActions(
-  app: Parts,
+  app: Needs,
   caller: Caller,
   page: Parameters<ConnectorProvider["listActions"]>[0],
   log: Logger,
@@ -196,7 +196,7 @@ export async function listActions(
 
 /** Runs an action with the connection of the account that the caller acts for. Errors: forbidden, not_found, conflict. */
 export async function runAction(
-  app: Parts,
+  app: Needs,
   caller: Caller,
   request: Omit<Parameters<ConnectorProvider["runAction"]>[0], "accountId">,
   log: Logger,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { networkOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import type { ImageRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planImages, showRequest } from "./generation-order.ts";
@@ -18,7 +18,7 @@ const output = z.object({ ...standInOutput, imageUrl: z.url(), images: z.array(z
  * without a provider; 504. @throws DatabaseUnavailable
  */
 export async function createImage(
-  app: StartParts & Pick<App, "content" | "media" | "models">,
+  app: StartParts & Parts<"content" | "media" | "models">,
   attempt: Attempt,
   body: ImageRequest,
 ): Promise<

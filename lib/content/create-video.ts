@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { networkOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import type { VideoRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planVideo, showRequest } from "./generation-order.ts";
@@ -18,7 +18,7 @@ const output = z.object({ ...standInOutput, videoSourceUrl: z.url() });
  * 504. @throws DatabaseUnavailable
  */
 export async function createVideo(
-  app: StartParts & Pick<App, "content" | "media" | "models">,
+  app: StartParts & Parts<"content" | "media" | "models">,
   attempt: Attempt,
   body: VideoRequest,
 ): Promise<({ videoUrl: string; mode: VideoMode; location: string } & StandIn) | AppError> {

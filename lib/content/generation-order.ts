@@ -1,8 +1,8 @@
 /** The orders of image and video requests: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
-import type { App } from "../app.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
+import type { Parts } from "../parts.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";
 import {
@@ -57,7 +57,7 @@ interface VideoPlan {
  * cannot use, and when mode `prompt` has neither a prompt nor a template with motion; 404.
  */
 export async function planVideo(
-  app: Pick<App, "media">,
+  app: Parts<"media">,
   { body, effectId, network: policies }: PlannedRequest<VideoRequest>,
 ): Promise<VideoPlan | AppError> {
   const mode = modeOf(body);
@@ -179,7 +179,7 @@ interface ImagePlan {
  * a reference that cannot be used; 404 `Template not found`.
  */
 export async function planImages(
-  app: Pick<App, "media">,
+  app: Parts<"media">,
   { body, effectId, network }: PlannedRequest<ImageRequest>,
 ): Promise<ImagePlan | AppError> {
   const template = body.template ? await selectContentTemplate(body.template) : null;

@@ -1,8 +1,8 @@
 /** The steps of `generation-workflow.ts`. Each may run in another process. */
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { appError, isAppError } from "../contract/app-error.ts";
 import { turnPolicies } from "../contract/network-policy.ts";
+import type { Parts } from "../parts.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
@@ -39,7 +39,7 @@ const MAX_WORK_MS = 15 * 60 * 1000;
 const LEASE_SECONDS = 30 * 60;
 const STEP_TIMEOUT_MS = 4 * 60 * 1000;
 
-type Parts = Pick<App, "content" | "deliveryWorker" | "media" | "models" | "queues">;
+type Needs = Parts<"content" | "deliveryWorker" | "media" | "models" | "queues">;
 
 export const generationJob = z.object({
   runId: z.string(),
@@ -78,7 +78,7 @@ const authorityEnded = appError(
 
 /** @param made the URLs of the images that earlier orders have made */
 export async function submitGeneration(
-  app: Parts,
+  app: Needs,
   job: GenerationJob,
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
@@ -122,7 +122,7 @@ export async function submitGeneration(
  * with `ended` when the run has ended.
  */
 export async function collectGeneration(
-  app: Parts,
+  app: Needs,
   job: GenerationJob,
   { submission, submittedAt, details, count }: SubmittedGeneration,
   made: readonly string[],
@@ -167,7 +167,7 @@ export async function collectGeneration(
 }
 
 /** Ends the run as failed, unless it has ended. */
-export async function failGeneration(app: Pick<App, "deliveryWorker">, job: GenerationJob) {
+export async function failGeneration(app: Parts<"deliveryWorker">, job: GenerationJob) {
   const { kind } = open(job);
   await endRun(app, job.runId, failureOf(generationFailed(kind)));
 }
@@ -181,14 +181,14 @@ async function isActive({ runId, accountId }: GenerationJob): Promise<boolean> {
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
   generationRequest.parse(JSON.parse(openText(sealed, runId)));
 
-function provider({ content }: Parts): ContentProvider {
+function provider({ content }: Needs): ContentProvider {
   if (!content) throw new Error("The settings have no provider of images and videos");
   return content;
 }
 
 /** Applies the template's edit. The video has been paid for: without its edit it is better than an error. */
 async function edit(
-  app: Parts,
+  app: Needs,
   job: GenerationJob,
   files: readonly GeneratedFile[],
   folder: string,

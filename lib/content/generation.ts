@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
@@ -24,7 +24,7 @@ import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 import { generationFailed, generationTimedOut } from "./port.ts";
 
 /** The parts of the service that start a generation. */
-export type StartParts = Pick<App, "deliveryWorker" | "engine" | "tasks">;
+export type StartParts = Parts<"deliveryWorker" | "engine" | "tasks">;
 
 export interface Attempt {
   readonly caller: Caller;

@@ -4,9 +4,9 @@
  */
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import type { GeneratedFile } from "./port.ts";
@@ -32,7 +32,7 @@ interface Origin {
  * Errors: 403 when the account has no room for them. @throws Error when the run is no longer active
  */
 export async function storeResults(
-  app: Pick<App, "content" | "media" | "models">,
+  app: Parts<"content" | "media" | "models">,
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   files: readonly GeneratedFile[],
 ): Promise<readonly string[] | AppError> {
@@ -64,7 +64,7 @@ export async function storeResults(
  * machine are free, unless `MODEL_PRICES` says otherwise.
  */
 export async function filePrice(
-  { content, models }: Pick<App, "content" | "models">,
+  { content, models }: Parts<"content" | "models">,
   kind: Origin["kind"],
   model: string,
 ): Promise<number | null> {
@@ -95,7 +95,7 @@ export async function discardTornMedia(
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(
-  { media }: Pick<App, "media">,
+  { media }: Parts<"media">,
   callerId: string,
   accountId: string,
   name: string,

@@ -2,13 +2,13 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import type { MediaKey } from "./storage/media-name.ts";
 import type { MediaStorage } from "./storage/port.ts";
 
 /** Opens a stored file, wherever the storage is; null when it does not have the file. */
 export async function openMedia(
-  { media }: Pick<App, "media">,
+  { media }: Parts<"media">,
   key: MediaKey,
 ): Promise<AsyncIterable<Uint8Array> | null> {
   const found = await media.find(key);

@@ -1,6 +1,7 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
-import type { App } from "../app.ts";
+
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
+import type { Parts, ProxiedImage } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import type { FairQueue } from "../platform/fair-queue.ts";
 import { fetchPublic } from "../platform/outbound/fetch-public.ts";
@@ -21,14 +22,9 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-interface Fetched {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly type: string;
-}
-
 /** One cache per account: timing reveals nothing about other accounts. */
 export const createProxyCache = () =>
-  createTtlCache<Fetched | AppError>({
+  createTtlCache<ProxiedImage | AppError>({
     ...THUMBNAIL_CACHE,
     shouldKeep: (image) => !isAppError(image) && image.bytes.byteLength <= MAX_KEPT_BYTES,
   });
@@ -38,7 +34,7 @@ export const createProxyCache = () =>
  * Errors: 400 for a URL that is not allowed; 502; 504. @throws QueueRefusal
  */
 export async function proxyImage(
-  { proxiedImages, queues }: Pick<App, "proxiedImages" | "queues">,
+  { proxiedImages, queues }: Parts<"proxiedImages" | "queues">,
   accountId: string,
   address: string,
   width: number | undefined,
@@ -62,16 +58,16 @@ export async function proxyImage(
 async function shrink(
   queue: FairQueue,
   accountId: string,
-  image: Fetched | AppError,
+  image: ProxiedImage | AppError,
   width: number,
-): Promise<Fetched | AppError> {
+): Promise<ProxiedImage | AppError> {
   if (isAppError(image)) return image;
   const small = await queue.run(accountId, undefined, () => shrinkImage(image.bytes, width));
   return small ? { bytes: small, type: "image/webp" } : image;
 }
 
 /** Errors: 502; 504. */
-async function fetchImage(url: URL, signal?: AbortSignal): Promise<Fetched | AppError> {
+async function fetchImage(url: URL, signal?: AbortSignal): Promise<ProxiedImage | AppError> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {

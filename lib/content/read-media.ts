@@ -1,7 +1,7 @@
 /** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
@@ -24,7 +24,7 @@ const SAFETY = {
  * Errors: 404 `Media not found`; 416; for a small version also 429 and 503.
  */
 export async function readMedia(
-  app: Pick<App, "media" | "queues" | "thumbnails">,
+  app: Parts<"media" | "queues" | "thumbnails">,
   accountId: string,
   name: string,
   requestHeaders: Headers,

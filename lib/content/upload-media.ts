@@ -4,9 +4,9 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { appError, isAppError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { takeBody } from "../sandbox/sandbox-files.ts";
@@ -26,7 +26,7 @@ const notMedia = appError(
  * Errors: 400 for a body that is incomplete or no media by its first bytes, 403 when the account has no
  * room, 413. @throws DatabaseUnavailable
  */
-export function uploadMedia({ media }: Pick<App, "media">, accountId: string, request: Request) {
+export function uploadMedia({ media }: Parts<"media">, accountId: string, request: Request) {
   return withWorkFolder(async (folder) => {
     const path = join(folder, "upload");
     const fault = await takeBody(request, MAX_UPLOAD_BYTES, (content) =>

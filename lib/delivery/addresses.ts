@@ -1,8 +1,8 @@
 /** Who may get results: addresses that ask to be confirmed, and the check of recipients. */
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
+import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
-import { withoutLinks } from "../contract/shown-links.ts";
+import type { Parts } from "../parts.ts";
 import { type Deliver, type DeliveryAddress, recipientsOf } from "./contract.ts";
 import { findRecipientFaults, insertAddress } from "./store.ts";
 import { confirmationUrl, newConfirmation } from "./tokens.ts";
@@ -13,7 +13,7 @@ import { confirmationUrl, newConfirmation } from "./tokens.ts";
  * 504 when the mail cannot be sent.
  */
 export async function addAddress(
-  { mail }: Pick<App, "mail">,
+  { mail }: Parts<"mail">,
   accountId: string,
   address: string,
   log: Logger,

@@ -1,8 +1,8 @@
 /** The files of a run's sandbox that its mails have attached. The sandbox is hostile, and may be slow or gone. */
 import { posix } from "node:path";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import type { Attachment } from "../mail/port.ts";
+import type { Parts } from "../parts.ts";
 import { log } from "../platform/log.ts";
 import type { FolderEntry, SandboxFiles } from "../sandbox/port.ts";
 import { withSandboxFiles } from "../sandbox/sandbox-files.ts";
@@ -24,7 +24,7 @@ export interface AttachedFiles {
 
 /** Never throws: a file that cannot be read is named in the remarks. */
 export async function attachFiles(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { accountId, sessionId, entry, runId }: ResultJob,
 ): Promise<AttachedFiles> {
   const patterns = entry.attach ?? [];

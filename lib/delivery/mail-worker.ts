@@ -1,8 +1,9 @@
 /**
  * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
-import type { App } from "../app.ts";
+
 import type { Mail, MailOutcome } from "../mail/port.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
@@ -24,7 +25,7 @@ const POLL_SECONDS = 5;
 /** Seconds between the attempts of 24 hours. */
 const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
 
-type Parts = Pick<App, "deliveryWorker" | "mail" | "queues" | "sandboxes">;
+type Needs = Parts<"deliveryWorker" | "mail" | "queues" | "sandboxes">;
 
 export class MailWorker {
   readonly #worker = new QueueWorker<DeliveryJob>();
@@ -37,7 +38,7 @@ export class MailWorker {
   untilIdle = (deadline: AbortSignal): Promise<void> => this.#worker.untilIdle(deadline);
 
   /** Claims deliveries that are due. Never throws. */
-  wake(app: Parts): void {
+  wake(app: Needs): void {
     this.#worker.wake({
       slots: SLOTS,
       claim: (limit) => claimDeliveries(limit, leaseSeconds()),
@@ -61,7 +62,7 @@ const retrySeconds = (attempt: number): number =>
   RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length) - 1] ?? RETRY_DELAYS[0];
 
 /** Returns null if another process has taken the delivery over. */
-async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | null> {
+async function deliverMail(app: Needs, job: DeliveryJob): Promise<DeliveryEnd | null> {
   if (job.fault !== null) {
     const outcome = job.fault === UNKNOWN.error ? "unknown" : "failed";
     return { outcome, error: job.fault };
@@ -86,7 +87,7 @@ async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | 
   return endOf(sent);
 }
 
-async function render(app: Parts, job: DeliveryJob): Promise<Mail> {
+async function render(app: Needs, job: DeliveryJob): Promise<Mail> {
   if (job.kind === "notice") return renderNotice(job);
   if (job.kind === "waiting") return renderWaiting(job);
   const work = { accountId: job.accountId, queue: app.queues.documents };
@@ -109,7 +110,7 @@ function endOf(sent: MailOutcome): DeliveryEnd {
  * Starts the timer of this process for deliveries that are due. The process exits once no mail is on its way, because
  * the outcome of one that it cuts is unknown.
  */
-export function scheduleMails(app: Parts & Pick<App, "mailWorker">): void {
+export function scheduleMails(app: Needs & Parts<"mailWorker">): void {
   drain().add((deadline) => app.mailWorker.untilIdle(deadline));
   runPeriodically("deliveries", POLL_SECONDS, async () => app.mailWorker.wake(app));
 }

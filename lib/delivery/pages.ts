@@ -2,8 +2,9 @@
  * The pages behind the links in mails. A GET changes nothing, because mail scanners follow links. A sandbox may use
  * neither: code in it could have read the link in a mailbox that the agent has access to.
  */
+
+import { escapeHtml, renderNotice, renderPage } from "../../packages/kit/src/html-page.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { escapeHtml, renderNotice, renderPage } from "../platform/html-page.ts";
 import { log } from "../platform/log.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import {

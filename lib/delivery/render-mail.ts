@@ -1,8 +1,11 @@
 /** The mails about a run. */
-import { type DocumentWork, runDocumentWorker } from "../agent/documents/run-document-worker.ts";
-import { withoutLinks } from "../contract/shown-links.ts";
+import {
+  type DocumentWork,
+  runDocumentWorker,
+} from "../../packages/documents/src/run-document-worker.ts";
+import { escapeHtml } from "../../packages/kit/src/html-page.ts";
+import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import type { Mail } from "../mail/port.ts";
-import { escapeHtml } from "../platform/html-page.ts";
 import { log } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { type AttachedFiles, singleLine } from "./attach-files.ts";

@@ -45,6 +45,8 @@ export interface Engine {
   readonly name: string;
   /** Whether a run takes its first step in the process that starts it, unless that process ends. */
   readonly executesOwnRuns: boolean;
+  /** The id of this process in `engine.instances`, by which others know whether it is alive; null if it has none. */
+  readonly processId: string | null;
   /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
   /**

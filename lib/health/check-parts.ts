@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { App } from "../app.ts";
 import { rate } from "../contract/rate-limit.ts";
+import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";

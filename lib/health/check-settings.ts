@@ -1,7 +1,7 @@
 /** Findings from the settings alone: settings that are malformed, overridden or unsafe. */
 import { createRequire } from "node:module";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { type Config, type Environment, InvalidSettings, parseConfig } from "../platform/config.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import { type Finding, misconfigured, warning } from "./finding.ts";
 
 /** Worlds that come with the Workflow SDK. */

@@ -1,13 +1,14 @@
 /** Checks the two things that all servers of a database must share: `API_KEY_SECRET`, and the `DATA_DIR` that has sandboxes or media. */
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { App } from "../app.ts";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
+import { fingerprintOf } from "../identity/keys/key-format.ts";
+import type { Parts } from "../parts.ts";
 import { acceptedSecrets, type Config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import { type Finding, misconfigured, ok, warning } from "./finding.ts";
 
 const recorded = z.object({
@@ -17,10 +18,7 @@ const recorded = z.object({
 /** The record that the servers of the database have made of themselves. */
 export type Recorded = z.output<typeof recorded>;
 
-type Storing = Pick<App, "sandboxes" | "media">;
-
-const fingerprintOf = (secret: string): string =>
-  createHmac("sha256", secret).update("fingerprint of API_KEY_SECRET").digest("hex");
+type Storing = Parts<"sandboxes" | "media">;
 
 const idFile = ({ DATA_DIR }: Config): string =>
   join(runtimePath(resolve(DATA_DIR)), "data-dir-id");

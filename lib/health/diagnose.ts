@@ -3,15 +3,15 @@
  * nothing, costs no vendor's money, and may run beside a server.
  */
 import { access, constants, mkdir } from "node:fs/promises";
-import type { App } from "../app.ts";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
+import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isolation } from "../platform/isolation/isolation.ts";
 import { log } from "../platform/log.ts";
 import { openFileLimit } from "../platform/open-file-limit.ts";
 import { codeOf, type Probe } from "../platform/outbound/probe.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import { checkConnection, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { checkShared, joinInstallation } from "./check-shared.ts";

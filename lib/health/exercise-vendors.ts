@@ -5,8 +5,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import { describeFailure } from "../agent/describe-failure.ts";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
+import type { App } from "../parts.ts";
 import { log } from "../platform/log.ts";
 import { type Check, finish } from "./diagnose.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";

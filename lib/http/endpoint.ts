@@ -5,10 +5,10 @@
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import type { App } from "../parts.ts";
 import { currentApp } from "../platform/current-app.ts";
 import { openExchange, type Plan } from "./exchange.ts";
 import { serve } from "./pipeline.ts";

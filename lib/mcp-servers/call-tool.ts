@@ -6,7 +6,7 @@ import { storeImage } from "../agent/tool-images.ts";
 import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import { quoteLargeIntegers } from "../platform/large-integers.ts";
 import { measureJson } from "../platform/measure-json.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
@@ -33,7 +33,7 @@ const refusals = {
  * @param sandbox stores the images of the result
  */
 export async function callMcpTool(
-  app: Pick<App, "queues">,
+  app: Parts<"queues">,
   accountId: string,
   tool: McpTool,
   input: Readonly<Record<string, unknown>>,

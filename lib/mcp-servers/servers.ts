@@ -4,9 +4,9 @@ import type { Client } from "@modelcontextprotocol/client";
 import { checkSchemas } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
-import type { App } from "../app.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { hasTags, visibleText } from "../contract/visible-text.ts";
+import type { Parts } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
@@ -32,11 +32,11 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 /** Providers reject them at the root of a tool's input. */
 const NOT_AT_ROOT = new Set(["$schema", "$id", "allOf", "anyOf", "enum", "not", "oneOf"]);
 
-type Parts = Pick<App, "queues">;
+type Needs = Parts<"queues">;
 type Found = Promise<McpServerWithTools | AppError>;
 
 /** Errors: 400 for an address that is not public, 403, 409. */
-export async function createServer(app: Parts, accountId: string, values: NewMcpServer): Found {
+export async function createServer(app: Needs, accountId: string, values: NewMcpServer): Found {
   const fault = faultOfUrl(new URL(values.url), allowsLoopback("mcp"));
   if (fault !== null) return invalidField("url", `url ${fault}`);
   const created = await insertServer(accountId, randomUUID(), values);
@@ -45,7 +45,7 @@ export async function createServer(app: Parts, accountId: string, values: NewMcp
 
 /** Errors: 400 for an address that is not public, or another one without `auth`; 404; 409. */
 export async function updateServer(
-  app: Parts,
+  app: Needs,
   accountId: string,
   id: string,
   changes: McpServerChanges,
@@ -59,7 +59,7 @@ export async function updateServer(
 }
 
 /** Lists the tools of a server and stores them, or why that failed. Errors: 404. */
-export async function refreshServer(app: Parts, accountId: string, id: string): Found {
+export async function refreshServer(app: Needs, accountId: string, id: string): Found {
   const access = await selectAccess(accountId, id);
   if (isAppError(access)) return access;
   const deadline = AbortSignal.timeout(LIST_DEADLINE_MS);
@@ -75,7 +75,7 @@ export async function refreshServer(app: Parts, accountId: string, id: string): 
 
 /** Completes an authorization, and lists the tools of its server. Errors: 404, 502. */
 export async function connectServer(
-  app: Parts,
+  app: Needs,
   accountId: string,
   returned: Parameters<typeof finishAuthorization>[1],
 ): Found {
@@ -85,7 +85,7 @@ export async function connectServer(
 
 /** Lists the tools of a connected server, and checks them. */
 export async function listTools(
-  app: Parts,
+  app: Needs,
   { accountId }: McpAccess,
   client: Client,
   { faults: odd }: Oddities,

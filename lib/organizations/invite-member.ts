@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { App } from "../app.ts";
+import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { withoutLinks } from "../contract/shown-links.ts";
+import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { createInvitationContract } from "./contract.ts";
 import type { SentInvitation } from "./organization.ts";
@@ -16,7 +16,7 @@ type Invited = z.output<typeof createInvitationContract.body>;
  * Errors: as `insertInvitation`; 502 and 504 when the mail cannot be sent, without an invitation then.
  */
 export async function inviteMember(
-  app: Pick<App, "mail">,
+  app: Parts<"mail">,
   accountId: string,
   organizationId: string,
   asked: Invited,

@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../parts.ts";
 import { processWide } from "./process-wide.ts";
 
 /**

@@ -193,6 +193,8 @@ export class FairQueue {
 const MAX_WAITERS_PER_ACCOUNT = 1_000;
 
 /** Creates the queues of a process. A queue that only one adapter uses is a field of that adapter. */
+export type Queues = ReturnType<typeof createQueues>;
+
 export function createQueues(settings: Config) {
   const { QUEUE_WAIT_MS, REQUESTS_AT_ONCE, MODEL_CALLS_AT_ONCE, RENDERS_AT_ONCE } = settings;
   const queue = (name: string, slots: number, waitersPerAccount: number, maxWaitMs: number) =>

@@ -7,9 +7,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import type { App } from "../app.ts";
 import { dueEventChecks } from "../connectors/store.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
@@ -93,11 +93,11 @@ export async function endLostTurns(app: EndParts): Promise<number> {
   return ended;
 }
 
-type Parts = EndParts & Pick<App, "connectors" | "contents" | "mail" | "media" | "sandboxes">;
-type Part = (app: Parts) => Promise<number | Readonly<Record<string, number>>>;
+type Needs = EndParts & Parts<"connectors" | "contents" | "mail" | "media" | "sandboxes">;
+type Part = (app: Needs) => Promise<number | Readonly<Record<string, number>>>;
 
 /** Ends subscriptions that no trigger uses, and returns the number of accounts whose triggers had changed. */
-export async function endLostSubscriptions(app: Pick<App, "connectors">): Promise<number> {
+export async function endLostSubscriptions(app: Parts<"connectors">): Promise<number> {
   let compared = 0;
   for (const accountId of await dueEventChecks(CHECKS_BATCH)) {
     if (await endUnusedSubscriptions(app, accountId, log())) compared += 1;
@@ -135,14 +135,14 @@ const perMachine: Readonly<Record<string, Part>> = {
 };
 
 /** Runs the jobs that are due. Throws DatabaseUnavailable when no job can be leased. */
-export async function runRetention(app: Parts, intervalSeconds: number): Promise<void> {
+export async function runRetention(app: Needs, intervalSeconds: number): Promise<void> {
   const machine = `${hostname()}:${resolve(config().DATA_DIR)}`;
   await runJob(app, "retention", shared, intervalSeconds);
   await runJob(app, `retention of ${machine}`, perMachine, intervalSeconds);
 }
 
 async function runJob(
-  app: Parts,
+  app: Needs,
   name: string,
   parts: Readonly<Record<string, Part>>,
   intervalSeconds: number,
@@ -163,7 +163,7 @@ async function runJob(
 }
 
 /** Starts the retention job's timer in this process, unless a test turns it off. */
-export function scheduleRetention(app: Parts): void {
+export function scheduleRetention(app: Needs): void {
   const intervalSeconds = config().RETENTION_INTERVAL_SECONDS;
   runPeriodically("retention", intervalSeconds, () => runRetention(app, intervalSeconds));
 }

@@ -1,9 +1,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { App } from "../app.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
+import type { Parts } from "../parts.ts";
 import { dueContentRemovals, endContentRemoval } from "../workspace/store.ts";
 import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
@@ -13,7 +13,7 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows, and returns their number. */
-export async function removeDeletedMedia({ media }: Pick<App, "media">): Promise<number> {
+export async function removeDeletedMedia({ media }: Parts<"media">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueMediaRemovals(BATCH);
@@ -28,7 +28,7 @@ export async function removeDeletedMedia({ media }: Pick<App, "media">): Promise
 }
 
 /** Removes the contents of workspaces that no version has, and returns their number. */
-export async function removeUnusedContents({ contents }: Pick<App, "contents">): Promise<number> {
+export async function removeUnusedContents({ contents }: Parts<"contents">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueContentRemovals(BATCH);
@@ -46,7 +46,7 @@ export async function removeUnusedContents({ contents }: Pick<App, "contents">):
  * Measures files that have not been checked for a day, and deletes the rows of files that the storage
  * does not have. Returns the number of deleted rows.
  */
-export async function checkMediaRows({ media }: Pick<App, "media">): Promise<number> {
+export async function checkMediaRows({ media }: Parts<"media">): Promise<number> {
   let deleted = 0;
   for (const key of await mediaToCheck(BATCH)) {
     const bytes = await media.sizeOf(key);
@@ -60,7 +60,7 @@ export async function checkMediaRows({ media }: Pick<App, "media">): Promise<num
  * Removes old files without a row from this machine's disk, and returns their number. A row is
  * created before its file, so a recent file without one belongs to a row that was just deleted.
  */
-export async function removeUnownedMedia({ media }: Pick<App, "media">): Promise<number> {
+export async function removeUnownedMedia({ media }: Parts<"media">): Promise<number> {
   let removed = 0;
   let batch: MediaKey[] = [];
   const flush = async () => {
@@ -83,7 +83,7 @@ const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_FILES = 10_000;
 
 /** Deletes old mails and unfinished files from the mailbox folder, and returns their number. */
-export async function sweepMailbox({ mail }: Pick<App, "mail">): Promise<number> {
+export async function sweepMailbox({ mail }: Parts<"mail">): Promise<number> {
   if (mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - RETENTION_MS;

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
@@ -20,7 +20,7 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Destroys the sandboxes of deleted sessions, and returns their number. */
-export async function destroyDeletedSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
+export async function destroyDeletedSandboxes(app: Parts<"sandboxes">): Promise<number> {
   let destroyed = 0;
   for (const { sessionId, ...state } of await dueSandboxRemovals(BATCH)) {
     // The next run of the job retries a sandbox that cannot be destroyed now.
@@ -36,7 +36,7 @@ export async function destroyDeletedSandboxes(app: Pick<App, "sandboxes">): Prom
  * number.
  */
 export async function destroyIdleSandboxes(
-  app: Pick<App, "engine" | "sandboxes">,
+  app: Parts<"engine" | "sandboxes">,
   days = config().SANDBOX_RETENTION_DAYS,
 ): Promise<number> {
   const provider = app.sandboxes;
@@ -51,7 +51,7 @@ export async function destroyIdleSandboxes(
 }
 
 /** Measures sandboxes whose jail ended unnoticed, as in a crash, and returns their number. */
-export async function measureLostSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
+export async function measureLostSandboxes(app: Parts<"sandboxes">): Promise<number> {
   const { folders } = app.sandboxes;
   if (!folders) return 0;
   let measured = 0;
@@ -69,7 +69,7 @@ export async function measureLostSandboxes(app: Pick<App, "sandboxes">): Promise
  * Deletes folders of this machine whose session does not exist, as after a crash during
  * provisioning, and returns their number. Folders of another database are left alone.
  */
-export async function destroyUnownedSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
+export async function destroyUnownedSandboxes(app: Parts<"sandboxes">): Promise<number> {
   const { folders } = app.sandboxes;
   if (!folders) return 0;
   if (!(await folders.belongsTo(await installationId()))) {

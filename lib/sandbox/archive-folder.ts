@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
 import { type FolderEntry, isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles } from "./port.ts";
@@ -20,7 +20,7 @@ const refusals = {
  * Errors: 400, 404, 502, 503.
  */
 export async function folderEntries(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
 ): Promise<AsyncIterable<ZipEntry> | AppError> {
   const found = await withSandboxFiles(

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { SandboxState } from "./port.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
 export async function destroySandbox(
-  { sandboxes: provider }: Pick<App, "sandboxes">,
+  { sandboxes: provider }: Parts<"sandboxes">,
   state: SandboxState,
   log: Logger,
 ): Promise<AppError | undefined> {
@@ -24,7 +24,7 @@ export async function destroySandbox(
  * Destroys a sandbox whose state was not stored, because its provisioning did not finish. Its name
  * is the session's id. Never throws; a failure is logged.
  */
-export async function clearSandbox(app: Pick<App, "sandboxes">, sessionId: string, log: Logger) {
+export async function clearSandbox(app: Parts<"sandboxes">, sessionId: string, log: Logger) {
   try {
     const placeholders = { createdAt: new Date().toISOString(), expiresAt: null, readyMs: 0 };
     const state = { provider: app.sandboxes.name, name: sessionId, ...placeholders };

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { sandbox } from "./contract.ts";
 import type { SandboxState } from "./port.ts";
 import { selectSandbox } from "./store.ts";
@@ -18,7 +18,7 @@ export interface SandboxRequest {
  * Errors: 404 `Session not found`, 502 when the provider does not answer.
  */
 export async function getSandbox(
-  { sandboxes: provider }: Pick<App, "sandboxes">,
+  { sandboxes: provider }: Parts<"sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
 import { describeSandbox, type SandboxRequest, type SandboxView } from "./get-sandbox.ts";
@@ -24,7 +24,7 @@ const failed = appError("upstream_error", "Failed to provision sandbox");
  * found`, 502 `Failed to provision sandbox`. Throws DatabaseUnavailable.
  */
 export async function provisionSandbox(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);
@@ -50,14 +50,14 @@ export async function provisionSandbox(
 }
 
 /** The limit applies to sandboxes on this machine; a sandbox service has its own limits. */
-async function isFull({ sandboxes }: Pick<App, "sandboxes">, accountId: string): Promise<boolean> {
+async function isFull({ sandboxes }: Parts<"sandboxes">, accountId: string): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
   return limit > 0 && sandboxes.folders !== undefined && isSandboxSpaceFull(accountId, limit);
 }
 
 /** Returns `current` when it is active, else a newly provisioned sandbox. */
 async function activate(
-  { sandboxes: provider }: Pick<App, "sandboxes">,
+  { sandboxes: provider }: Parts<"sandboxes">,
   accountId: string,
   sessionId: string,
   current: SandboxState | null,

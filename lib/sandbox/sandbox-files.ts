@@ -2,9 +2,9 @@
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
 import type { sandboxFile } from "./contract.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
 import {
@@ -36,7 +36,7 @@ const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-
  * many requests of the account are waiting, or the disk is full.
  */
 export async function withSandboxFiles<T>(
-  { sandboxes }: Pick<App, "sandboxes">,
+  { sandboxes }: Parts<"sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
   use: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
@@ -77,7 +77,7 @@ const folderRefusals = {
 
 /** Lists a folder of the session's sandbox, by default its home. Errors: 400, 404, 502, 503. */
 export async function listFiles(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
 ): Promise<
   { path: string; entries: z.output<typeof sandboxFile>[]; truncated: boolean } | AppError
@@ -112,7 +112,7 @@ export interface FileContent {
 
 /** Reads a file of the session's sandbox. Errors: 400, 404, 502, 503. */
 export async function readFile(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { path, ...request }: SandboxRequest & { readonly path: string },
 ): Promise<FileContent | AppError> {
   const read = await withSandboxFiles(app, request, (files) => files.readFile(path), readRefusals);
@@ -128,7 +128,7 @@ const removeRefusals = {
 
 /** Removes a file or folder of the session's sandbox. Errors: 400, 404, 502, 503. */
 export const removeFile = (
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   { path, ...request }: SandboxRequest & { readonly path: string },
 ): Promise<null | AppError> =>
   withSandboxFiles(
@@ -155,7 +155,7 @@ const writeRefusals = {
  * Errors: 400, 403 for a full account, 404, 413, 502, 503.
  */
 export async function writeFile(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   {
     path,
     request,

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { cutName } from "../platform/cut-name.ts";
+import { cutName } from "../../packages/kit/src/cut-name.ts";
 import { isSandboxError, type Sandbox, SandboxError } from "./port.ts";
 
 const UPLOADS = "uploads";

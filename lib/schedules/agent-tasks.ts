@@ -2,10 +2,10 @@
 import type { JSONValue } from "ai";
 import { scheduleInput } from "../agent/tools/schedule.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import type { EffectLine } from "../contract/approvals.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
+import type { Parts } from "../parts.ts";
 import { narrowHosts } from "../platform/outbound/network-policy.ts";
 import { lineOf } from "../turns/effect-lines.ts";
 import type { TurnState } from "../turns/store/turns.ts";
@@ -77,7 +77,7 @@ function optionsOf({ options }: Turn) {
  * @throws DatabaseUnavailable
  */
 export async function scheduleTask(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   turn: Turn & Pick<TurnState, "account_id">,
   id: string,
   input: unknown,

@@ -3,10 +3,10 @@
 import type { Logger } from "pino";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
-import type { App } from "../app.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
+import type { Parts } from "../parts.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
 import { insertTask, removeTask, selectTask, updateTaskFields } from "./store.ts";
@@ -17,7 +17,7 @@ import type { Task } from "./task.ts";
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   accountId: string,
   id: string,
   values: NewTask,
@@ -38,7 +38,7 @@ export async function createTask(
  * changes the task at the same time.
  */
 export async function updateTask(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   accountId: string,
   id: string,
   changes: TaskChanges,
@@ -56,7 +56,7 @@ export async function updateTask(
 
 /** Deletes a scheduled prompt, and ends the subscriptions of its triggers. Errors: 404 `Task not found`. */
 export async function deleteTask(
-  app: Pick<App, "connectors">,
+  app: Parts<"connectors">,
   accountId: string,
   id: string,
   log: Logger,

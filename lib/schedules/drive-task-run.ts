@@ -1,6 +1,6 @@
-import type { App } from "../app.ts";
 import { startJob } from "../content/generation.ts";
 import type { AppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
 import type { RunParts } from "../turns/start-run.ts";
 import { startTaken } from "./fire-tasks.ts";
@@ -12,7 +12,7 @@ import { takeTaskRun } from "./store.ts";
  * 404 `Task run not found`.
  */
 export async function driveTaskRun(
-  app: RunParts & Pick<App, "deliveryWorker">,
+  app: RunParts & Parts<"deliveryWorker">,
   id: string,
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
   const found = RUN_ID.test(id) ? await takeTaskRun(id) : null;

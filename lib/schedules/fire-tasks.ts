@@ -5,9 +5,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import type { Attempt } from "../content/generation.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
@@ -44,10 +44,10 @@ const PASSING = [
 ];
 const taskDeleted = appError("not_found", "The task was deleted");
 
-type Parts = RunParts & Pick<App, "tasks">;
+type Needs = RunParts & Parts<"tasks">;
 
 /** Starts the timer that fires scheduled prompts in this process, unless the settings turn it off. */
-export function scheduleTasks(app: Parts): void {
+export function scheduleTasks(app: Needs): void {
   let firing: Promise<unknown> = Promise.resolve();
   drain().add(async () => void (await firing.catch(() => {})));
   runPeriodically("scheduled prompts", config().TASK_INTERVAL_SECONDS, () => {
@@ -64,7 +64,7 @@ export function scheduleTasks(app: Parts): void {
  * @throws DatabaseUnavailable
  */
 export async function fireDueTasks(
-  app: Parts,
+  app: Needs,
   now: Date | null = null,
 ): Promise<{ fired: number; started: number }> {
   return { fired: await fireAll(now), started: await startAll(app, now) };
@@ -92,7 +92,7 @@ function nextOf(schedule: string, timezone: string, now: Date): Date | null {
   }
 }
 
-async function startAll(app: Parts, now: Date | null): Promise<number> {
+async function startAll(app: Needs, now: Date | null): Promise<number> {
   let started = 0;
   while (!drain().hasBegun) {
     const firings = await takeFirings(now, MAX_STARTS);
@@ -111,7 +111,7 @@ async function startAll(app: Parts, now: Date | null): Promise<number> {
  * process that dies on the way leaves the firing to others, who hand over the same task run once more.
  * Never throws.
  */
-async function handOver({ tasks }: Parts, firing: Firing, now: Date | null): Promise<boolean> {
+async function handOver({ tasks }: Needs, firing: Firing, now: Date | null): Promise<boolean> {
   const { id, accountId, taskRunId, isHandedOver } = firing;
   if (!tasks.start || isHandedOver) return false;
   try {
@@ -157,7 +157,7 @@ export async function startTaken(
  * Starts the run of an event, whose sender waits for its id, and hands it over to the task runner, if any, afterwards.
  * Returns as `startTaken`.
  */
-export async function startEvent(app: Parts, firing: Firing, keepAlive: Attempt["keepAlive"]) {
+export async function startEvent(app: Needs, firing: Firing, keepAlive: Attempt["keepAlive"]) {
   const run = await startTaken(app, firing, null);
   if (run !== null && !isAppError(run)) keepAlive(handOver(app, firing, null));
   return run;
@@ -206,7 +206,7 @@ const withEvent = (prompt: string, event: string) => {
  * runner, if any, afterwards. A run that cannot be started leaves nothing behind. Errors: 404 `Task not
  * found`, and as `startRun`.
  */
-export async function runTaskNow(app: Parts, attempt: Attempt, id: string, log: Logger) {
+export async function runTaskNow(app: Needs, attempt: Attempt, id: string, log: Logger) {
   const { caller, effectId, idempotencyKey, keepAlive } = attempt;
   const firing = await fireTaskNow(caller.accountId, id, effectId, idempotencyKey);
   if (isAppError(firing)) return firing;

@@ -1,10 +1,10 @@
 /** Creates and changes chats. */
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
-import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import type { Parts } from "../parts.ts";
 import type { ChatChanges, NewChat } from "./contract.ts";
 import type { Chat } from "./session.ts";
 import { insertChat, updateChatFields } from "./store.ts";
@@ -15,7 +15,7 @@ import { insertChat, updateChatFields } from "./store.ts";
  * chat of another session.
  */
 export async function createChat(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   address: Omit<ChatAddress, "chatId">,
   { connectors, ...values }: NewChat,
 ): Promise<Chat | AppError> {
@@ -33,7 +33,7 @@ export async function createChat(
  * Errors: 400 for an unknown model, 404 for the session, the chat or the template.
  */
 export async function updateChat(
-  app: Pick<App, "models" | "queues">,
+  app: Parts<"models" | "queues">,
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {

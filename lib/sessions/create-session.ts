@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { checkModel } from "../agent/models/list-models.ts";
-import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { NewSession } from "./contract.ts";
 import type { Chat, Session } from "./session.ts";
@@ -14,7 +14,7 @@ import { insertSession } from "./store.ts";
  * artist and organization. Errors: 400 for an unknown model.
  */
 export async function createSession(
-  app: Pick<App, "models" | "sandboxes">,
+  app: Parts<"models" | "sandboxes">,
   { accountId }: Pick<Caller, "accountId">,
   { modelId, connectors, sandbox, title, artistId, organization_id, ...options }: NewSession,
   log: Logger,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
 import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.ts";
@@ -10,7 +10,7 @@ import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.
  * Deletes a chat with its messages, after it has stopped its run.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function deleteChat(app: Pick<App, "engine">, address: ChatAddress) {
+export async function deleteChat(app: Parts<"engine">, address: ChatAddress) {
   const found = await selectChat(address);
   if (isAppError(found)) return found;
   if (found.activeStreamId !== null) {
@@ -26,7 +26,7 @@ export async function deleteChat(app: Pick<App, "engine">, address: ChatAddress)
  * chats and their sandboxes. Returns the ids of the deleted chats.
  */
 export async function deleteChats(
-  app: Pick<App, "engine" | "sandboxes">,
+  app: Parts<"engine" | "sandboxes">,
   accountId: string,
   ids: readonly string[],
   log: Logger,

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
 import { stopSessionRuns } from "../turns/stop-turn.ts";
@@ -11,7 +11,7 @@ import { removeSession, selectSession } from "./store.ts";
  * request can be repeated.
  */
 export async function deleteSession(
-  app: Pick<App, "engine" | "sandboxes">,
+  app: Parts<"engine" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<AppError | undefined> {
   const found = await selectSession(accountId, sessionId);

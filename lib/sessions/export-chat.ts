@@ -1,6 +1,6 @@
+import { visibleName } from "../../packages/kit/src/visible-name.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
-import { visibleName } from "../contract/visible-name.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { attachmentHeaders } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";

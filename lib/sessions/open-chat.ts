@@ -1,7 +1,7 @@
-import type { App } from "../app.ts";
 import { selectChatConnectors } from "../connectors/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import type { Parts } from "../parts.ts";
 import { selectQueuedMessages } from "../turns/store/queued-turns.ts";
 import { selectBranches, selectFeedback } from "./branches.ts";
 import type { ChatPart } from "./contract.ts";
@@ -12,7 +12,7 @@ import { selectChat, selectChatBody } from "./store.ts";
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function openChat(
-  app: Pick<App, "models">,
+  app: Parts<"models">,
   address: ChatAddress,
   include: readonly ChatPart[] = [],
 ): Promise<ReadableStream<Uint8Array> | AppError> {
@@ -31,7 +31,7 @@ export async function openChat(
   return selectChatBody(address, Object.assign({}, ...parts.filter((part) => !isAppError(part))));
 }
 
-async function modelOf({ models }: Pick<App, "models">, address: ChatAddress) {
+async function modelOf({ models }: Parts<"models">, address: ChatAddress) {
   const chat = await selectChat(address);
   if (isAppError(chat)) return chat;
   const id = chat.modelId || models.defaultModelId;

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { noSandbox, type SandboxRequest, type SandboxView } from "../sandbox/get-sandbox.ts";
 import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
@@ -11,7 +11,7 @@ import { stopSessionRuns } from "../turns/stop-turn.ts";
  * Errors: 404 `Session not found`, 502 when the provider cannot stop the sandbox.
  */
 export async function stopSandbox(
-  app: Pick<App, "engine" | "sandboxes">,
+  app: Parts<"engine" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);

@@ -2,8 +2,8 @@
 import { builtInFiles, builtInSkills } from "../agent/skills/built-in-skills.ts";
 import { listSkills as listUsable } from "../agent/skills/prompt-skills.ts";
 import { digestOf, type SkillFile, type SkillLibrary } from "../agent/skills/skill.ts";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { Skill } from "./contract.ts";
 import { checkSkill, readUpload } from "./skill-content.ts";
 import {
@@ -48,7 +48,7 @@ const builtInSkill = (name: string, description: string, enabled: boolean): Skil
 
 /** Returns a skill with its files. Errors: 404. */
 export async function getSkill(
-  app: Pick<App, "describeApi">,
+  app: Parts<"describeApi">,
   caller: Caller,
   name: string,
   query: OwnerQuery & { readonly version?: number | undefined },
@@ -109,7 +109,7 @@ export const deleteSkill = (caller: Caller, name: string, query: OwnerQuery) =>
 
 /** Returns the skills that a turn can load. */
 export function skillLibrary(
-  { describeApi }: Pick<App, "describeApi">,
+  { describeApi }: Parts<"describeApi">,
   accountId: string,
   turnId: string,
 ): SkillLibrary {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { listQuery, type listTaskRunsContract } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
@@ -12,7 +12,7 @@ import type { TaskRun } from "./task-run.ts";
  * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
  */
 export async function listRuns(
-  { tasks }: Pick<App, "tasks">,
+  { tasks }: Parts<"tasks">,
   accountId: string,
   query: z.output<typeof listTaskRunsContract.query>,
   log: Logger,

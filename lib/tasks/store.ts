@@ -4,10 +4,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { uuid } from "../contract/fields.ts";
 import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
+import type { Parts } from "../parts.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import type { RunPage } from "./port.ts";
@@ -102,7 +102,7 @@ export async function mergeMetadata(id: string, metadata: JsonObject): Promise<v
  * Ends a run and queues the event for webhooks. Has no effect on a run that has already ended.
  */
 export async function endRun(
-  { deliveryWorker }: Pick<App, "deliveryWorker">,
+  { deliveryWorker }: Parts<"deliveryWorker">,
   id: string,
   end:
     | { readonly status: "COMPLETED"; readonly output: unknown }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { App } from "../app.ts";
 import { askProvider, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";
 import type {
   ConnectorTrigger,
@@ -24,7 +24,7 @@ type Created = (WebhookTrigger & { readonly secret: string }) | ConnectorTrigger
 
 /** Creates a trigger, and returns it, one of the kind `webhook` with its secret. Errors: as of its kind. */
 export const createTrigger = (
-  app: Pick<App, "connectors">,
+  app: Parts<"connectors">,
   accountId: string,
   taskId: string,
   values: NewTrigger,
@@ -40,7 +40,7 @@ export const createTrigger = (
  * triggers, 404 for the task or the event, 409 without an active connection, 502, 503, 504.
  */
 async function createConnectorTrigger(
-  app: Pick<App, "connectors">,
+  app: Parts<"connectors">,
   accountId: string,
   taskId: string,
   { connector, event, config }: NewConnector,
@@ -70,7 +70,7 @@ const eventsNotConfigured = appError(
 
 /** Deletes a trigger, and ends its subscription unless another trigger has it, too. Errors: 404. */
 export async function deleteTrigger(
-  app: Pick<App, "connectors">,
+  app: Parts<"connectors">,
   accountId: string,
   path: TriggerPath,
   log: Logger,

@@ -3,10 +3,10 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";
 import { isFromComposio, isSecret, isSigned } from "./authenticate-event.ts";
@@ -26,7 +26,7 @@ import {
 const MAX_WAIT_MS = 10_000;
 const POLL_MS = 200;
 
-type Parts = RunParts & Pick<App, "tasks">;
+type Needs = RunParts & Parts<"tasks">;
 
 interface Delivery {
   readonly request: Request;
@@ -64,7 +64,7 @@ export const describeReceived = (received: Received) =>
  * for a disabled task, 413, 429 for too many events, and those for which no run could be started.
  */
 export async function receiveEvent(
-  app: Parts,
+  app: Needs,
   { triggerId, secret, address, ...delivery }: EventRequest,
 ): Promise<Received | AppError> {
   const { request, readBody } = delivery;
@@ -108,7 +108,7 @@ interface SentEvent {
 
 /** Accepts an authentic event, and starts its run once for all with its id. Errors: as `receiveEvent`. */
 function acceptEvent(
-  app: Parts,
+  app: Needs,
   { id: triggerId, accountId }: { readonly id: string; readonly accountId: string },
   { eventId, contentType, body, file: { content } }: SentEvent,
   { request, keepAlive }: Delivery,
@@ -177,7 +177,7 @@ const connectorNotice = z.union([
  * it, and so is one that a trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
  */
 export async function receiveComposioEvent(
-  app: Parts & Pick<App, "connectors" | "deliveryWorker">,
+  app: Needs & Parts<"connectors" | "deliveryWorker">,
   delivery: Delivery,
   log: Logger,
 ): Promise<{ readonly accepted: number } | AppError> {

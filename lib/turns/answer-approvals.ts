@@ -1,10 +1,10 @@
 /** Answers to the requests of an agent: by the parts of a message, and by the endpoint. */
 import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { tooManyTurns } from "../contract/quota.ts";
 import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { isMadeWithSecret } from "../platform/find-secret.ts";
 import { signApproval } from "./approve-calls.ts";
 import type { EndParts } from "./finish-stream.ts";
@@ -37,7 +37,7 @@ const authorityEnded = appError(
 
 /** Returns the error, and has the run end if the answer has found it without authority. */
 async function refuse(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   { outcome, stopped_turn_id: turnId }: RefusedAnswers,
 ): Promise<AppError> {
   if (outcome === "missing") return appError("not_found", "Approval not found");
@@ -77,7 +77,7 @@ export async function answerApproval(
  * not the one that was sent; 409 for options that the turn does not have.
  */
 export async function answerByMessage(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   request: TurnOptions & { readonly caller: Caller; readonly chatId: string },
   message: UIMessage | undefined,
 ): Promise<StreamedTurn | AppError | null> {

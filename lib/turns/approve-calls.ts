@@ -9,9 +9,9 @@ import { isLeft } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import { mediaRequestIn } from "../agent/tools/media-request.ts";
-import type { App } from "../app.ts";
 import type { ApprovalCategory, EffectLine, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { contentLines, lineOf, linesOf, without } from "./effect-lines.ts";
@@ -68,7 +68,7 @@ const record = (value: unknown): Readonly<Record<string, unknown>> =>
 
 /** Returns the effects of a call; null for a call that no policy names. */
 export async function effectOf(
-  app: Pick<App, "agentTasks" | "connectors" | "judgeRequest">,
+  app: Parts<"agentTasks" | "connectors" | "judgeRequest">,
   { name, input }: ToolCall,
   turn: Pick<ActiveTurn, "artist_id" | "is_of_task" | "mcp_tools" | "options" | "skills">,
 ): Promise<CallEffect | null> {
@@ -166,7 +166,7 @@ function withFile(effect: CallEffect | null, saveTo: unknown): CallEffect | null
 
 /** A request to the web, or to this service, which acts for the account. */
 async function effectOfRequest(
-  app: Pick<App, "connectors" | "judgeRequest">,
+  app: Parts<"connectors" | "judgeRequest">,
   given: Readonly<Record<string, unknown>>,
 ): Promise<CallEffect | null> {
   const method = typeof given.method === "string" ? given.method : "GET";
@@ -241,7 +241,7 @@ async function effectOfRequest(
 
 /** Returns whether an action is annotated as destructive, or whether that cannot be found out. */
 async function isDestructive(
-  { connectors }: Pick<App, "connectors">,
+  { connectors }: Parts<"connectors">,
   connector: string,
   action: string,
 ): Promise<boolean> {

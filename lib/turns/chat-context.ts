@@ -6,9 +6,9 @@ import { memoryNote } from "../agent/prompt.ts";
 import { showFiles } from "../agent/show-files.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import type { Parts } from "../parts.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import type { ChatContext } from "./context-contract.ts";
 import { contextSize } from "./fit-context.ts";
@@ -17,7 +17,7 @@ import type { TurnState } from "./store/turns.ts";
 
 /** Describes how full the context of a chat is. Errors: 404 for the session and the chat. */
 export async function getChatContext(
-  app: Pick<App, "contextWindows" | "models">,
+  app: Parts<"contextWindows" | "models">,
   address: ChatAddress,
 ): Promise<ChatContext | AppError> {
   const turn = await selectNextTurn(address, app.models.defaultModelId);
@@ -41,7 +41,7 @@ export interface MeasuredContext {
 
 /** Measures a conversation to which no turn adds anything at the moment. */
 export async function measureContext(
-  app: Pick<App, "contextWindows" | "models">,
+  app: Parts<"contextWindows" | "models">,
   turn: TurnState,
 ): Promise<MeasuredContext> {
   const tools = toolSchemas(turn);

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { planCompaction } from "../agent/context.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { describeContext, measureContext } from "./chat-context.ts";
 import type { ChatContext, CompactedContext } from "./context-contract.ts";
@@ -22,7 +22,7 @@ import type { TurnState } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 import { writeSummary } from "./write-summary.ts";
 
-type Parts = ModelCallParts & Pick<App, "contextWindows" | "sandboxes">;
+type Needs = ModelCallParts & Parts<"contextWindows" | "sandboxes">;
 
 /** A summary that takes longer fails, which leaves the conversation as it is. */
 const DEADLINE_MS = 4 * 60_000;
@@ -37,7 +37,7 @@ const LEASE_SECONDS = 5 * 60;
  * while a turn is active or another request compacts the chat; 504 for a summary that takes too long.
  */
 export async function compactChat(
-  app: Parts,
+  app: Needs,
   caller: Caller,
   address: ChatAddress,
 ): Promise<CompactedContext | AppError> {
@@ -73,7 +73,7 @@ interface Compacted {
 }
 
 async function compact(
-  app: Parts,
+  app: Needs,
   request: RequestedCompaction,
   turn: TurnState,
   usage: UsageEntry[],

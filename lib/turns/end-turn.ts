@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from "ai";
-import type { App } from "../app.ts";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import {
   type EndParts,
@@ -22,7 +22,7 @@ export interface FailedTurn {
   readonly traceparent?: string;
 }
 
-type WorkspaceParts = EndParts & Pick<App, "contents" | "sandboxes">;
+type WorkspaceParts = EndParts & Parts<"contents" | "sandboxes">;
 
 /** Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat. */
 export function endTurn(app: WorkspaceParts, failed: FailedTurn): Promise<void> {

@@ -1,8 +1,8 @@
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { SteeringMessage } from "../agent/conversation.ts";
 import type { StepResult, Usage } from "../agent/step-result.ts";
-import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import type { MeasuredStep } from "./measure-step.ts";
@@ -12,7 +12,7 @@ import type { LoadedTurnKey } from "./store/model-calls.ts";
 import { type ActiveTurn, finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
 
 /** The parts of the service that the end of a turn uses. */
-export type EndParts = Pick<App, "deliveryWorker" | "engine">;
+export type EndParts = Parts<"deliveryWorker" | "engine">;
 
 export interface Ending extends LoadedTurnKey {
   /** The id of the assistant message that the turn writes. */

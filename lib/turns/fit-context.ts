@@ -14,7 +14,7 @@ import { type Unit, unitsOf } from "../agent/conversation.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import type { MediaParts } from "./make-media.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
@@ -25,8 +25,7 @@ import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
 export type ContextParts = ModelCallParts &
-  Pick<
-    App,
+  Parts<
     | "agentTasks"
     | "connectors"
     | "contextWindows"
@@ -151,7 +150,7 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
  * Returns the smallest window of the models that may answer in the turn, and the budget of a request, both in tokens.
  */
 export async function contextSize(
-  { contextWindows, models }: Pick<App, "contextWindows" | "models">,
+  { contextWindows, models }: Parts<"contextWindows" | "models">,
   turn: Pick<ActiveTurn, "account_id" | "context_limit" | "model_id" | "options">,
 ): Promise<{ readonly window: number; readonly budget: number }> {
   const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import type { Run } from "./run-contract.ts";
@@ -42,7 +42,7 @@ const notStarted = appError("unavailable", "The response has not started yet: tr
  * client would treat the turn as ended, although it may yet start.
  */
 export async function awaitRun(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   accountId: string,
   chatId: string,
   signal: AbortSignal,

@@ -5,12 +5,12 @@ import type { JSONValue } from "ai";
 import { z } from "zod";
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
-import type { App } from "../app.ts";
 import type { StartParts } from "../content/generation.ts";
 import { standInOutput } from "../content/port.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
@@ -19,7 +19,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 
 /** The parts of the service that generate media for a turn. */
 export type MediaParts = StartParts &
-  Pick<App, "content" | "media" | "models" | "queues" | "sandboxes">;
+  Parts<"content" | "media" | "models" | "queues" | "sandboxes">;
 
 interface MediaWork {
   readonly turnId: string;

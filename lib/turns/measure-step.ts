@@ -5,8 +5,8 @@ import {
   type ModelUse,
   meterModel,
 } from "../agent/models/meter-model.ts";
+import type { ModelProvider } from "../agent/models/port.ts";
 import type { SentStep, StepResult } from "../agent/step-result.ts";
-import type { App } from "../app.ts";
 
 /** The usage of one model call of a turn, with the key under which it is recorded once. */
 export interface UsageEntry {
@@ -51,7 +51,7 @@ const toUsageEntry = (
  * @param usage gets an entry for each call. It is complete once `ended` has resolved.
  */
 export function measureCalls(
-  { models }: Pick<App, "models">,
+  { models }: Readonly<Record<"models", ModelProvider>>,
   first: Pick<UsageEntry, "step" | "tool" | "call">,
   reserve: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined,
   usage: UsageEntry[],
@@ -93,7 +93,7 @@ export interface StepMeasure {
  * attempts before it; absent without a budget. If it rejects, the call fails with the same error.
  */
 export function measureStep(
-  { models }: Pick<App, "models">,
+  { models }: Readonly<Record<"models", ModelProvider>>,
   index: number,
   modelId: string,
   earlierAttempts: number,

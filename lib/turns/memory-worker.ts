@@ -4,7 +4,7 @@
  */
 import { consolidateMemory } from "../agent/consolidate-memory.ts";
 import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
@@ -33,7 +33,7 @@ const SUMMARY_CALLS = -1;
 /** A text that keeps less may have lost facts, so a person must accept it. */
 const MIN_KEPT_SHARE = 0.25;
 
-type Parts = ModelCallParts & Pick<App, "contents">;
+type Needs = ModelCallParts & Parts<"contents">;
 
 export class MemoryWorker {
   readonly #worker = new QueueWorker<MemoryJob>();
@@ -41,7 +41,7 @@ export class MemoryWorker {
   untilIdle = (deadline: AbortSignal): Promise<void> => this.#worker.untilIdle(deadline);
 
   /** Claims proposals that are due. Never throws. */
-  wake(app: Parts): void {
+  wake(app: Needs): void {
     this.#worker.wake({
       slots: SLOTS,
       claim: (limit) => claimProposals(limit, LEASE_SECONDS),
@@ -54,7 +54,7 @@ export class MemoryWorker {
   }
 }
 
-async function attempt(app: Parts, job: MemoryJob): Promise<void> {
+async function attempt(app: Needs, job: MemoryJob): Promise<void> {
   if (job.text !== null) {
     // Refused, it waits for a person, or is stale.
     await acceptProposal(app, job.accountId, job.id);
@@ -95,7 +95,7 @@ function endOf(
 }
 
 /** Starts the timer of this process for memories that are due. It exits once no model is at work, which would be paid for again. */
-export function scheduleConsolidations(app: Parts & Pick<App, "memoryWorker">): void {
+export function scheduleConsolidations(app: Needs & Parts<"memoryWorker">): void {
   drain().add((deadline) => app.memoryWorker.untilIdle(deadline));
   const intervalSeconds = config().TASK_INTERVAL_SECONDS;
   runPeriodically("consolidations", intervalSeconds, async () => app.memoryWorker.wake(app));

@@ -1,12 +1,12 @@
 /** The files of messages as a turn gets them. */
 import type { UIMessage } from "ai";
-import { inspectPdf, pagesOfScan } from "../agent/documents/inspect-pdf.ts";
 import { fileDownloader } from "../agent/download-file.ts";
+import { inspectPdf, pagesOfScan } from "../agent/inspect-pdf.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { hasPdf, isPdf, type PdfInput, showFiles } from "../agent/show-files.ts";
-import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
+import type { Parts } from "../parts.ts";
 import { contextSize } from "./fit-context.ts";
 import { landFiles } from "./land-files.ts";
 import { type ActiveTurn, markUntrusted } from "./store/turns.ts";
@@ -15,8 +15,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 /** What all PDFs of a conversation may take of the context. */
 const PDF_SHARE = 0.5;
 
-export type FileParts = Pick<
-  App,
+export type FileParts = Parts<
   "contextWindows" | "models" | "pdfInspections" | "queues" | "sandboxes"
 >;
 

@@ -3,12 +3,13 @@ import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
+import { type ModelOutages, modelsOf } from "../agent/models/model-outages.ts";
+import type { ModelProvider } from "../agent/models/port.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { imagesMessage } from "../agent/tool-images.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
-import type { App } from "../app.ts";
+import type { Queues } from "../platform/fair-queue.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import { hasFiles } from "./land-files.ts";
@@ -36,7 +37,11 @@ export interface ModelCallOptions {
 }
 
 /** The parts of the service that a model call uses. */
-export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
+export interface ModelCallParts {
+  readonly modelOutages: ModelOutages;
+  readonly models: ModelProvider;
+  readonly queues: Queues;
+}
 
 /** Returns the models that may answer in a turn, as `callModel` takes them. */
 export const answeringModels = (
@@ -54,7 +59,7 @@ export const answeringModels = (
 
 /** Returns the results, followed by their images if each model that may answer reads images. */
 export async function resultsWithImages(
-  { models }: Pick<App, "models">,
+  { models }: Pick<ModelCallParts, "models">,
   turn: Pick<TurnState, "chat_id" | "model_id" | "options">,
   results: ToolModelMessage | null,
   steps: readonly StepResult[],

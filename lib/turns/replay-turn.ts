@@ -1,6 +1,6 @@
 import { getStaticToolName, isStaticToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
-import type { App } from "../app.ts";
 import type { TurnAddress } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import { lastChunks } from "./finish-stream.ts";
 import type { Run } from "./run-contract.ts";
 import { assistantParts, type ClaimOutcome } from "./store/claims.ts";
@@ -13,7 +13,7 @@ const READ_TIMEOUT_MS = 5_000;
  * is no longer retained.
  */
 export async function replayTurn(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   turnId: string,
   { runId, status, error }: Pick<Run, "runId" | "status" | "error">,
 ): Promise<StreamedTurn | null> {
@@ -36,7 +36,7 @@ export async function replayTurn(
 
 /** Returns the committed chunks of a turn whose run has ended, and whether all of them were read in time. */
 export async function readWholeLog(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   turn: TurnAddress,
 ): Promise<{ chunks: string[]; isWhole: boolean }> {
   const chunks: string[] = [];
@@ -51,7 +51,7 @@ export async function readWholeLog(
 
 /** Returns the stored answer to a message, as the stream of its turn if the log is retained. */
 export async function replayAnswer(
-  app: Pick<App, "engine">,
+  app: Parts<"engine">,
   accountId: string,
   chatId: string,
   answer: Extract<ClaimOutcome, { outcome: "answered" }>,

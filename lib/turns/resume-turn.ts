@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { awaitRun, findRun } from "./get-run.ts";
@@ -25,7 +25,7 @@ export interface ResumeRequest {
  * Errors: 404 `Run not found` for a run of another chat, and for one whose log is no longer retained.
  */
 export async function resumeTurn(
-  app: EndParts & Pick<App, "queues">,
+  app: EndParts & Parts<"queues">,
   { accountId, chatId, startIndex, runId, request: { headers, signal } }: ResumeRequest,
 ): Promise<Response | AppError> {
   const lastEventId = headers.get("last-event-id");

@@ -1,6 +1,6 @@
 import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
-import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { recordTurnSkill } from "../skills/store.ts";
@@ -19,7 +19,7 @@ import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
  */
 const MAX_STEP_MS = 1_000;
 
-type Parts = StepParts & Pick<App, "runningTurns">;
+type Needs = StepParts & Parts<"runningTurns">;
 
 interface NextCall {
   readonly next: number;
@@ -30,7 +30,7 @@ interface NextCall {
  * @returns the index of the next model call, and whether the turn waits for its client before it; null when the
  * turn has ended, or no longer belongs to this run
  */
-export function runModelSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> {
+export function runModelSteps(app: Needs, step: ModelSteps): Promise<NextCall | null> {
   const { turnId, runId, index, attempt } = step;
   const attributes = {
     "app.turn.id": turnId,
@@ -57,7 +57,7 @@ export function runModelSteps(app: Parts, step: ModelSteps): Promise<NextCall | 
   );
 }
 
-async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> {
+async function runSteps(app: Needs, step: ModelSteps): Promise<NextCall | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = app.engine.onStop(step.turnId, () => stop.abort());
@@ -93,7 +93,7 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> 
 
 /** Returns null when the turn has ended, or no longer belongs to this run; `waiting` while it waits. */
 async function openTurn(
-  app: Parts,
+  app: Needs,
   { turnId, runId, index, attempt, isFirst }: ModelSteps,
   signal: AbortSignal,
 ): Promise<RunningTurn | "waiting" | null> {
@@ -122,7 +122,7 @@ interface Loading {
 }
 
 async function loadLog(
-  app: Parts,
+  app: Needs,
   { turnId, runId, isFirst, claimed, signal }: Loading,
 ): Promise<RunningTurn | "waiting" | null> {
   const begun = isFirst && claimed ? await beginClaimedTurn(turnId, runId, claimed.turn) : null;

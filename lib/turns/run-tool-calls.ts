@@ -5,8 +5,8 @@ import { isRepeatable, runTool } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
-import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
+import type { Parts } from "../parts.ts";
 import { throughOutage } from "../platform/database/unavailable.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { approvalIdOf, decideOn, effectOf } from "./approve-calls.ts";
@@ -220,7 +220,7 @@ async function runAndRecord(
 
 /** Searches the web, and records the search as usage. */
 async function searchWeb(
-  { search }: Pick<App, "search">,
+  { search }: Parts<"search">,
   { turnId, turn, index, signal }: ToolCalls,
   place: number,
   request: SearchRequest,

@@ -3,7 +3,9 @@ import type { TurnLog } from "../engine/port.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { ActiveTurn, KnownCall, TurnState } from "./store/turns.ts";
-import type { WorkspaceUse } from "./turn-workspace.ts";
+
+/** How the tools of a turn have used the files of its sandbox. */
+export type WorkspaceUse = "none" | "read" | "write";
 
 /** The state of a turn for its next step. */
 export interface RunningTurn {

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { chatPath } from "../contract/chat-address.ts";
+import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
@@ -27,7 +27,7 @@ interface ChatTurn {
   readonly location: string;
 }
 
-type StartParts = EndParts & ModelCallParts & Pick<App, "runningTurns" | "sandboxes">;
+type StartParts = EndParts & ModelCallParts & Parts<"runningTurns" | "sandboxes">;
 
 /** Starts a turn in the chat that the request names. Errors: as `startTurn` and `startTurnById`. */
 export async function startChatTurn(
@@ -89,7 +89,7 @@ async function startTurnById(
 
 /** Never throws, because the caller has another failure to report. */
 async function discardEmptySession(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   accountId: string,
   sessionId: string,
   log: Logger,

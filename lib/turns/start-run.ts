@@ -4,7 +4,6 @@ import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/che
 import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
-import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
@@ -14,6 +13,7 @@ import { checkRecipients } from "../delivery/addresses.ts";
 import type { Deliver } from "../delivery/contract.ts";
 import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
@@ -68,7 +68,7 @@ export interface RunRequest extends RunOptions {
 }
 
 /** The parts of the service that the start of a run uses. */
-export type RunParts = Pick<App, "engine" | "models" | "queues" | "sandboxes">;
+export type RunParts = Parts<"engine" | "models" | "queues" | "sandboxes">;
 
 export interface StartedRun {
   readonly runId: string;

@@ -3,13 +3,13 @@ import type { UIMessage } from "ai";
 import { checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, chatFull, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
 import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
@@ -54,7 +54,7 @@ interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
-type Parts = EndParts & ModelCallParts & Pick<App, "queues" | "runningTurns">;
+type Needs = EndParts & ModelCallParts & Parts<"queues" | "runningTurns">;
 
 /** How often a request claims the chat again because the turn that had it was dead or has ended. */
 const MAX_REPEATED_CLAIMS = 3;
@@ -78,7 +78,7 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
  * @returns the turn to stream: a new one, one that waits, or the one that answers or has answered the message.
  */
 export async function startTurn(
-  app: Parts,
+  app: Needs,
   request: TurnRequest,
   repeatedClaims = 0,
 ): Promise<StreamedTurn | AppError> {
@@ -181,7 +181,7 @@ async function claimOrRelease(claim: Claim, withTurn: boolean): Promise<ClaimOut
 
 /** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
 async function hastenTurn(
-  app: Parts,
+  app: Needs,
   chatId: string,
   queued: Extract<ClaimOutcome, { outcome: "queued" }>,
 ): Promise<void> {
@@ -196,7 +196,7 @@ async function hastenTurn(
  * gets no run within `maxWaitMs`.
  */
 async function runOf(
-  app: Parts,
+  app: Needs,
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,
   maxWaitMs?: number,
@@ -219,7 +219,7 @@ function alreadyStreaming(runId: string | null): AppError {
  * @param turn if its first step is executed in this process
  */
 async function startClaimed(
-  app: Parts,
+  app: Needs,
   { caller, signal }: TurnRequest,
   turnId: string,
   turn?: TurnState,
@@ -228,8 +228,7 @@ async function startClaimed(
   if (turn) app.runningTurns.keepClaimed(turnId, { turn, call: startFirstCall(app, turnId, turn) });
   const runId = await started.catch(async (error: unknown) => {
     app.runningTurns.takeClaimed(turnId)?.call?.cancel();
-    // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
-    // after a minute.
+    // The chat would stay blocked. If this fails as well, the claim expires after a minute.
     await abandonTurn(turnId);
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
@@ -243,7 +242,7 @@ async function startClaimed(
 }
 
 async function prepareClaim(
-  { models }: Pick<App, "models">,
+  { models, engine }: Parts<"models" | "engine">,
   request: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
@@ -268,6 +267,7 @@ async function prepareClaim(
     options: optionsIn(request, turnOptions),
     onBusy,
     credential: runCredentialForm(caller),
+    claimedBy: engine.processId,
   };
   const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;

@@ -4,14 +4,15 @@
  */
 
 import { waitUntil } from "@vercel/functions";
-import type { App } from "../app.ts";
 import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import type { Parts } from "../parts.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";
-import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns.ts";
+import { abandonTurn } from "./store/claims.ts";
+import { beginQueuedTurn, chatsToBegin, dequeueTurn, takeOverClaim } from "./store/queued-turns.ts";
 import { turnsToWake } from "./store/runs.ts";
 
 /**
@@ -19,7 +20,7 @@ import { turnsToWake } from "./store/runs.ts";
  * @param credential the form of the credential that the turn's sandbox gets
  */
 export function startWorkflow(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   turnId: string,
   credential: RunCredentialForm,
 ): Promise<string> {
@@ -38,7 +39,7 @@ const BATCH = 50;
  * timer of any process finds a turn that is not started now. Keeps a function on Vercel alive until it
  * resolves.
  */
-export function unblockQueuedTurn(app: Pick<App, "engine">, chatId: string): Promise<void> {
+export function unblockQueuedTurn(app: Parts<"engine">, chatId: string): Promise<void> {
   const started = startNext(app, chatId).catch((error: unknown) =>
     log().warn({ err: error, chatId }, "a queued turn could not be started"),
   );
@@ -46,11 +47,11 @@ export function unblockQueuedTurn(app: Pick<App, "engine">, chatId: string): Pro
   return started;
 }
 
-async function startNext(app: Pick<App, "engine">, chatId: string): Promise<void> {
+async function startNext(app: Parts<"engine">, chatId: string): Promise<void> {
   if (drain().hasBegun) return;
   // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
-    const turn = await beginQueuedTurn(chatId);
+    const turn = await beginQueuedTurn(chatId, app.engine.processId);
     if (turn === null) return;
     await startWorkflow(app, turn.turnId, turn.credential);
     await dequeueTurn(turn.turnId);
@@ -58,14 +59,29 @@ async function startNext(app: Pick<App, "engine">, chatId: string): Promise<void
   });
 }
 
+/** Starts the runs of turns whose process has died after their claim. */
+async function takeOverClaims({ engine }: Parts<"engine">): Promise<void> {
+  const { processId } = engine;
+  if (processId === null) return;
+  for (let turn = await takeOverClaim(processId); turn; turn = await takeOverClaim(processId)) {
+    const { turnId, credential } = turn;
+    await startWorkflow({ engine }, turnId, credential).catch(async (error: unknown) => {
+      await abandonTurn(turnId);
+      throw error;
+    });
+    await dequeueTurn(turnId);
+  }
+}
+
 /**
  * Starts turns that other processes have left behind, by a timer of this process, and wakes those whose client
  * has not answered, or whose process has died before it woke them.
  */
-export function scheduleQueuedTurns(app: Pick<App, "engine">): void {
+export function scheduleQueuedTurns(app: Parts<"engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
     for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
+    await continueTrace(undefined, () => takeOverClaims(app));
     const turnIds = await continueTrace(undefined, () => turnsToWake(BATCH, SWEEP_SECONDS));
     for (const turnId of turnIds) await app.engine.wake(turnId);
   });

@@ -1,6 +1,6 @@
-import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Engine, TurnAddress } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 2_000;
  * @param chatId or the UUID by which the client has named the chat
  */
 export async function stopTurn(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   accountId: string,
   chatId: string,
 ): Promise<{ stopped: boolean } | AppError> {
@@ -54,6 +54,6 @@ export async function cancelRun(
 }
 
 /** Stops every run of a session before the session or its sandbox is deleted. */
-export async function stopSessionRuns({ engine }: Pick<App, "engine">, sessionId: string) {
+export async function stopSessionRuns({ engine }: Parts<"engine">, sessionId: string) {
   for (const turnId of await requestSessionStop(sessionId)) await engine.signalStop(turnId);
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
+import type { Parts } from "../parts.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { awaitsApproval } from "./store/approvals.ts";
@@ -67,7 +67,7 @@ type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location
  * when the account has too many streams open; as `find`.
  */
 export async function streamTurn(
-  { engine, queues }: Pick<App, "engine" | "queues">,
+  { engine, queues }: Parts<"engine" | "queues">,
   { accountId, startIndex, signal }: StreamRequest,
   find: () => Promise<FoundTurn | Response | AppError>,
 ): Promise<Response | AppError> {
@@ -102,7 +102,7 @@ export async function streamTurn(
  * @param onEnd called when the stream has ended or its client has disconnected
  */
 export async function streamResponse(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   turn: StreamedTurn,
   startIndex: number,
   signal: AbortSignal,
@@ -271,7 +271,7 @@ function toEvents({ firstIndex, chunks }: ChunkBatch): string {
 
 /** Yields the chunks of a turn that waits, once it has started or another one has taken its message. */
 async function* readQueuedTurn(
-  { engine }: Pick<App, "engine">,
+  { engine }: Parts<"engine">,
   { accountId, turnId }: QueuedTurn,
   signal: AbortSignal,
 ): Reading {

@@ -6,7 +6,7 @@ import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { hasAiModel } from "../agent/models/has-ai-model.ts";
 import { writeTitle } from "../agent/write-title.ts";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { drain } from "../platform/drain.ts";
@@ -77,7 +77,7 @@ async function write(
 }
 
 /** Returns the model that is fast, or else the least expensive one that the operator offers; null without a price. */
-async function titleModel({ models }: Pick<App, "models">): Promise<string | null> {
+async function titleModel({ models }: Parts<"models">): Promise<string | null> {
   const { FAST_MODEL, MODELS } = config();
   if (!hasAiModel()) return null;
   if (FAST_MODEL) return FAST_MODEL;

@@ -5,7 +5,6 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
 import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
-import type { App } from "../app.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
@@ -16,6 +15,7 @@ import {
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
@@ -79,7 +79,7 @@ function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise
 }
 
 export async function toolEnvironment(
-  app: Pick<App, "describeApi" | "models" | "queues" | "sandboxes">,
+  app: Parts<"describeApi" | "models" | "queues" | "sandboxes">,
   { turn, turnId, calls, credential = "key", signal, untrusted }: ToolWork,
 ): Promise<ToolEnvironment> {
   const { options } = turn;
@@ -142,7 +142,7 @@ export async function toolEnvironment(
  * @param call the turn, and the id under which the call is recorded
  */
 export async function judgedRequest(
-  app: Pick<App, "judgeRequest">,
+  app: Parts<"judgeRequest">,
   call: { readonly turnId: string; readonly callId: string },
   method: string,
   given: URL,

@@ -1,11 +1,11 @@
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import { isSandboxError, type Sandbox, SandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import type { TurnState } from "./store/turns.ts";
 
 /** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
 export function openSandbox(
-  { sandboxes }: Pick<App, "sandboxes">,
+  { sandboxes }: Parts<"sandboxes">,
   turn: Pick<TurnState, "account_id" | "options" | "sandbox_state">,
   policies = turn.options.network_policies,
 ): Sandbox {

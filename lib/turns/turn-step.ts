@@ -15,10 +15,10 @@ import { isServerTool } from "../agent/tools/client-tools.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import { sourcesOf } from "../agent/tools/web-search.ts";
-import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
@@ -73,7 +73,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = ContextParts & EndParts & Pick<App, "contents" | "pdfInspections">;
+export type StepParts = ContextParts & EndParts & Parts<"contents" | "pdfInspections">;
 
 export interface ModelSteps {
   readonly turnId: string;

@@ -1,23 +1,22 @@
 /** The workspace of a turn: its files come to the sandbox before the first tool, and are stored at the end. */
 import type { UIMessageChunk } from "ai";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
+import type { Parts } from "../parts.ts";
 import { log } from "../platform/log.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { beginUse, type Checkout } from "../workspace/checkout-store.ts";
 import { syncSandbox } from "../workspace/sync-sandbox.ts";
+import type { WorkspaceUse } from "./running-turns.ts";
 import type { TurnState } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
-type Parts = Pick<App, "contents" | "sandboxes">;
+type Needs = Parts<"contents" | "sandboxes">;
 
 /** Tools that can change files, and tools that only read them. */
 const CHANGING: readonly string[] = ["bash", "write", "edit", "task"];
 const READING: readonly string[] = ["read", "grep", "glob", "skill"];
-
-export type WorkspaceUse = "none" | "read" | "write";
 
 /** Returns how tools use the files of the sandbox. */
 function accessOf(calls: readonly ToolCall[]): WorkspaceUse {
@@ -25,7 +24,7 @@ function accessOf(calls: readonly ToolCall[]): WorkspaceUse {
   return calls.some(({ name }) => READING.includes(name)) ? "read" : "none";
 }
 
-function checkoutOf({ sandboxes }: Parts, turn: TurnState): Checkout | null {
+function checkoutOf({ sandboxes }: Needs, turn: TurnState): Checkout | null {
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
   if (turn.options.workspace === "off" || state?.provider !== sandboxes.name) return null;
   return {
@@ -36,7 +35,7 @@ function checkoutOf({ sandboxes }: Parts, turn: TurnState): Checkout | null {
   };
 }
 
-function sandboxParts(app: Parts, turn: TurnState) {
+function sandboxParts(app: Needs, turn: TurnState) {
   const state = storedSandbox.parse(turn.sandbox_state);
   const files = app.sandboxes.openFiles(state, turn.account_id);
   return { files, sandbox: openSandbox(app, turn) };
@@ -51,7 +50,7 @@ const mayWrite = ({ options }: TurnState): boolean => (options.workspace ?? "wri
  * @param meet gets the files that were written from the words of strangers
  */
 export async function prepareWorkspace(
-  app: Parts,
+  app: Needs,
   runId: string,
   turn: TurnState,
   calls: readonly ToolCall[],
@@ -87,7 +86,7 @@ export async function prepareWorkspace(
  * are any
  */
 export async function storeWorkspace(
-  app: Parts,
+  app: Needs,
   runId: string,
   turn: TurnState,
   steps: readonly StepResult[],

@@ -1,7 +1,7 @@
 /** Creates and changes webhooks, and starts deliveries that their owner asks for. */
 import { randomUUID } from "node:crypto";
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import { checkEndpoint } from "./check-endpoint.ts";
 import type { Delivery, NewWebhook, Webhook, WebhookChanges } from "./contract.ts";
 import { newSecret } from "./secret.ts";
@@ -47,16 +47,16 @@ export async function rotateSecret(
 }
 
 /** Queues a test event and starts its delivery. Errors: 404. */
-export const testWebhook = (app: Parts, accountId: string, id: string) =>
+export const testWebhook = (app: Needs, accountId: string, id: string) =>
   started(app, insertTestDelivery(accountId, id));
 
 /** Makes a delivery due and starts it. Errors: 404. */
-export const redeliver = (app: Parts, accountId: string, webhookId: string, id: string) =>
+export const redeliver = (app: Needs, accountId: string, webhookId: string, id: string) =>
   started(app, repeatDelivery(accountId, webhookId, id));
 
-type Parts = Pick<App, "deliveryWorker">;
+type Needs = Parts<"deliveryWorker">;
 
-async function started({ deliveryWorker }: Parts, queued: Promise<Delivery | AppError>) {
+async function started({ deliveryWorker }: Needs, queued: Promise<Delivery | AppError>) {
   const delivery = await queued;
   if (!isAppError(delivery)) deliveryWorker.wake();
   return delivery;

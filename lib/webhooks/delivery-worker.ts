@@ -3,7 +3,7 @@
  * that it attempts, and deliveries leased by a process that dies become due again.
  */
 import { randomUUID } from "node:crypto";
-import type { App } from "../app.ts";
+import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { runPeriodically } from "../platform/drain.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
@@ -61,7 +61,7 @@ export class DeliveryWorker {
 }
 
 /** Starts the timer of this process for deliveries that are due for another attempt. */
-export function scheduleDeliveries({ deliveryWorker }: Pick<App, "deliveryWorker">): void {
+export function scheduleDeliveries({ deliveryWorker }: Parts<"deliveryWorker">): void {
   runPeriodically("webhooks", RETRY_CHECK_SECONDS, async () => deliveryWorker.wake());
 }
 

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
 import type { MemoryProposal } from "./memory-contract.ts";
 import { findProposal, recordAcceptance, staleProposal } from "./memory-store.ts";
 import { receiveFile, storeContent } from "./store-content.ts";
@@ -9,7 +9,7 @@ import { receiveFile, storeContent } from "./store-content.ts";
  * Errors: 403 in a full workspace, 404, 409 for a proposal that is stale or rejected.
  */
 export async function acceptProposal(
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   accountId: string,
   id: string,
 ): Promise<MemoryProposal | AppError> {

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { posix, relative } from "node:path";
-import type { App } from "../app.ts";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import type { Artist } from "../artists/artist.ts";
 import { findOrInsertArtist } from "../artists/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
+import type { Parts } from "../parts.ts";
 import { writeFile } from "./store-content.ts";
 
 /** Nothing in the example exists, which its name and its documents say. */
@@ -13,7 +13,7 @@ const EXAMPLE = { name: "Marlow Example", label: "Example Records (invented)" };
 
 /** Creates the example artist with the files of its workspace, or what is missing of them. Errors: 403. */
 export async function loadExample(
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   accountId: string,
 ): Promise<Artist | AppError> {
   const artist = await findOrInsertArtist(accountId, EXAMPLE);

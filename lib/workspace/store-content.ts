@@ -1,9 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
-import type { App } from "../app.ts";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { withWorkFolder } from "../content/work-folder.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
+import type { Parts } from "../parts.ts";
 import {
   type ChangedFile,
   CONTENT_GONE,
@@ -31,7 +31,7 @@ export interface ReceivedFile {
  * Errors: 403, 404, 409. Throws the errors of the stream.
  */
 export function writeFile(
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   place: WorkspacePlace,
   content: AsyncIterable<Uint8Array>,
   change: Omit<FileChange, "contentId" | "text">,
@@ -53,7 +53,7 @@ export const receiveFile = <T>(
 
 /** Stores a file that was received, which is moved, unless the workspace has its content. */
 export const storeFile = (
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
   change: Omit<FileChange, "contentId" | "text">,
@@ -64,7 +64,7 @@ export const storeFile = (
 
 /** @param record records the use of the content; called again if the content was deleted in the meantime */
 export async function storeContent<T>(
-  { contents }: Pick<App, "contents">,
+  { contents }: Parts<"contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
   record: (contentId: string) => Promise<T | AppError>,

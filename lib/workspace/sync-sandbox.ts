@@ -5,9 +5,9 @@
  * This file is long because both directions change what is known of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
-import type { App } from "../app.ts";
+import { cutName } from "../../packages/kit/src/cut-name.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { cutName } from "../platform/cut-name.ts";
+import type { Parts } from "../parts.ts";
 import {
   type ExpectedFile,
   type FolderEntry,
@@ -63,7 +63,7 @@ interface SandboxParts {
 }
 
 export async function syncSandbox(
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   parts: SandboxParts,
   sync: Sync,
 ): Promise<SyncReport> {
@@ -82,7 +82,7 @@ export async function syncSandbox(
 }
 
 class SandboxSync {
-  readonly #app: Pick<App, "contents">;
+  readonly #app: Parts<"contents">;
   readonly #parts: SandboxParts;
   readonly #sync: Sync;
   readonly #place: WorkspacePlace;
@@ -100,7 +100,7 @@ class SandboxSync {
   /** Whether a command has changed a file while files were exchanged. The next exchange stores it. */
   #isOvertaken = false;
 
-  constructor(app: Pick<App, "contents">, parts: SandboxParts, sync: Sync, loaded: LoadedCheckout) {
+  constructor(app: Parts<"contents">, parts: SandboxParts, sync: Sync, loaded: LoadedCheckout) {
     this.#app = app;
     this.#parts = parts;
     this.#sync = sync;

@@ -1,9 +1,9 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
-import { previewDocument } from "../agent/documents/preview-document.ts";
-import type { App } from "../app.ts";
+import { previewDocument } from "../agent/preview-document.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { fileResponse } from "../sandbox/file-response.ts";
 import { takeBody } from "../sandbox/sandbox-files.ts";
@@ -36,7 +36,7 @@ export const runIdOf = ({ credential }: Caller): string | null =>
 
 /** Opens a version of a file with the first piece that is read. Errors: 404. */
 export async function openWorkspaceFile(
-  { contents }: Pick<App, "contents">,
+  { contents }: Parts<"contents">,
   place: WorkspacePlace,
   path: string,
   version: number,
@@ -53,7 +53,7 @@ const tooLargeForPreview = appError(
 
 /** Errors: 400 for a preview that cannot be had, 404, 429, 503. */
 export async function readWorkspaceFile(
-  app: Pick<App, "contents" | "queues">,
+  app: Parts<"contents" | "queues">,
   caller: Caller,
   query: FileQuery & {
     readonly version?: number | undefined;
@@ -79,7 +79,7 @@ export async function readWorkspaceFile(
 
 /** Writes a file from the body of a request. Errors: 400, 403, 404, 409, 413. */
 export function writeRequestFile(
-  app: Pick<App, "contents">,
+  app: Parts<"contents">,
   caller: Caller,
   query: FileQuery & { readonly expected_version?: number | undefined },
   request: Request,

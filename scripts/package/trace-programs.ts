@@ -11,7 +11,7 @@ const programs = [
   "scripts/embedded/serve-lite.ts",
   "lib/sandbox/adapters/local/runner.ts",
   "lib/sandbox/adapters/system/enter.mjs",
-  "lib/agent/documents/document-worker.ts",
+  "packages/documents/src/document-worker.ts",
   "lib/agent/output/validate-worker.ts",
   "lib/content/media/probe-worker.ts",
   "lib/content/adapters/embedded/render/main.ts",

@@ -42,7 +42,8 @@ create table public.turns (
   template_id uuid,
   template_version integer,
   mcp_tools jsonb,
-  facts jsonb
+  facts jsonb,
+  claimed_by uuid
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -57,6 +58,8 @@ create index turns_by_status on public.turns (account_id, status, created_at des
 create index turns_by_kind on public.turns (account_id, kind, created_at desc, id desc);
 create index turns_by_artist on public.turns (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
+create index turns_claimed on public.turns (claimed_by)
+  where claimed_by is not null and run_id is null and finished_at is null;
 alter table public.turns enable row level security;
 comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
 comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
@@ -81,6 +84,7 @@ comment on column public.turns.limit_note is 'What the model was told once three
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.mcp_tools is 'The tools of MCP servers that the turn could call when it started, as of mcp_tools_of_turn; null for none, and once the turn has ended.';
+comment on column public.turns.claimed_by is 'The process that has claimed the chat and is to start the run, as in engine.instances. Null where nothing tells whether it is alive.';
 comment on column public.turns.facts is 'The facts at the start of the turn, as facts_of_turn returns them; null for a turn of an earlier version.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}], approval_days}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
@@ -468,7 +472,7 @@ begin
 
     insert into public.turns (id, account_id, session_id, chat_id, message_id,
       assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id,
-      client_tools, options)
+      client_tools, claimed_by, options)
     values (v_claim.turn_id, v_claim.account_id, v_chat.session_id, v_chat.id, v_claim.message_id,
       v_claim.assistant_message_id,
       coalesce(v_own ->> 'model', nullif(v_chat.model_id, ''), v_claim.default_model_id),
@@ -476,6 +480,7 @@ begin
       public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
         v_claim.key_name, v_claim.key_expires_at),
       v_session.artist_id, v_claim.caller_key_id, p_claim ->> 'client_tools',
+      (select i.id from engine.instances i where i.id = (p_claim ->> 'claimed_by')::uuid),
       case when v_own = '{}' then '{}' else jsonb_build_object('own', v_own) end)
     returning * into v_turn;
     update public.chats set
@@ -513,7 +518,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, client_tools, and as options {model, …} those of runOptions for this turn only, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id, interrupts) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs | options_differ, where its turn has not all of the options}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, client_tools, claimed_by, and as options {model, …} those of runOptions for this turn only, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id, interrupts) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs | options_differ, where its turn has not all of the options}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.may_steer(p_claim public.turn_claim, p_own jsonb) returns boolean
 language sql immutable set search_path = '' as $$
@@ -1955,7 +1960,7 @@ $$;
 comment on function public.chats_to_begin is 'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
-  p_chat_id uuid, p_max_active integer, p_stale_seconds integer
+  p_chat_id uuid, p_max_active integer, p_stale_seconds integer, p_claimed_by uuid default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -1978,7 +1983,8 @@ begin
       v_row.claim.key_expires_at := now() + interval '24 hours';
       v_outcome := public.claim_turn(
         to_jsonb(v_row.claim) || jsonb_build_object(
-          'client_tools', v_row.client_tools, 'options', v_row.options),
+          'client_tools', v_row.client_tools, 'options', v_row.options,
+          'claimed_by', p_claimed_by),
         'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
@@ -2003,6 +2009,39 @@ begin
 end
 $$;
 comment on function public.begin_queued_turn is 'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
+
+create function public.take_over_claim(p_claimed_by uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn_id uuid;
+  v_credential text;
+begin
+  select t.id, case when k.prefix like 'rt\_%' then 'bearer' else 'key' end
+  into v_turn_id, v_credential
+  from public.turns t
+  join public.chats c on c.id = t.chat_id and public.active_stream_id(c) = 'pending:' || t.id
+  left join public.api_keys k on k.id = t.key_id
+  where t.claimed_by is not null and t.run_id is null and t.finished_at is null
+    and not exists (select from engine.instances i where i.id = t.claimed_by)
+  limit 1;
+  if not found then
+    return null;
+  end if;
+  perform public.lock_chat_of_turn(v_turn_id);
+  -- Another process may have taken it over since.
+  update public.turns t set claimed_by = p_claimed_by
+  where t.id = v_turn_id and t.run_id is null and t.finished_at is null
+    and not exists (select from engine.instances i where i.id = t.claimed_by);
+  if not found then
+    return null;
+  end if;
+  update public.chats c set claimed_at = clock_timestamp()
+  from public.turns t
+  where t.id = v_turn_id and c.id = t.chat_id and c.active_stream_id = 'pending:' || t.id;
+  return jsonb_build_object('turn_id', v_turn_id, 'credential', v_credential);
+end
+$$;
+comment on function public.take_over_claim is 'Takes over one turn whose process has died between its claim and its run: {turn_id, credential}, whose run must then be started; null when there is none. A claim that is void stays.';
 
 create function public.dequeue_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$

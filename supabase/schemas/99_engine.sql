@@ -2,12 +2,14 @@
 -- exposed over REST.
 
 create schema engine;
+grant usage on schema engine to service_role;
 
 create table engine.instances (
   id uuid primary key,
   lock_key bigint generated always as identity,
   started_at timestamptz not null default now()
 );
+grant select on engine.instances to service_role;
 comment on table engine.instances is 'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (

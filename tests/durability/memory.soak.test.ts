@@ -1,9 +1,11 @@
 /**
- * Thousands of turns in one server process: what it holds after a garbage collection stays the same
- * after the first thousand. `SOAK_MEMORY_TURNS` changes the number.
+ * Thousands of turns in one server process, with uploads, searches and clients that leave: the memory that it holds
+ * after a garbage collection and its descriptors stay the same after the first thousand. `SOAK_MEMORY_TURNS` changes
+ * the number: 40,000 are about an hour.
  */
 import { execFileSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { readdir } from "node:fs/promises";
+import { expect, test, vi } from "vitest";
 import { freePort } from "../../scripts/free-port.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startWorkspace } from "../support/harness/workspace.ts";
@@ -13,6 +15,8 @@ const PORTIONS = 5;
 const AT_ONCE = 20;
 /** A leak of 5 KB a turn would exceed it. */
 const MAX_GROWTH_BYTES = 20 * 1024 ** 2;
+/** Those of a jail that is still alive, or of a pool that has grown. */
+const MAX_MORE_DESCRIPTORS = 50;
 
 interface Memory {
   readonly heapBytes: number;
@@ -56,25 +60,49 @@ test(`after ${TURNS} turns a process holds no more than after ${TURNS / PORTIONS
   const server = await workspace.startServer({ env: inspected });
   const caller = await workspace.createCaller(server.url);
   const measures: Memory[] = [];
+  const descriptors: number[] = [];
   for (let portion = 1; portion <= PORTIONS; portion++) {
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
         const conversation = await openConversation(caller);
+        const { sessionId } = conversation;
         for (let n = 0; n < TURNS / PORTIONS / AT_ONCE; n++) {
           const stream = await conversation.send("[tools:1][deltas:50]");
+          if (n % 5 === 1) {
+            await stream.until(({ type }) => type === "text-delta");
+            stream.leave();
+            await vi.waitFor(
+              async () => expect((await conversation.read()).isStreaming).toBe(false),
+              {
+                timeout: 60_000,
+              },
+            );
+            continue;
+          }
           await stream.ended;
           expect(stream.isDone).toBe(true);
+          if (n % 5 === 2) {
+            const path = `/api/sandbox/files/content?sessionId=${sessionId}&path=${n % 20}.txt`;
+            const init = { method: "PUT", headers: caller.headers, body: "x".repeat(100_000) };
+            expect((await fetch(caller.url + path, init)).ok).toBe(true);
+          }
+          if (n % 5 === 3) expect((await caller.get("/api/chats?q=deltas")).status).toBe(200);
         }
       }),
     );
     const memory = await measure(inspectorPort, server.pid);
     measures.push(memory);
+    descriptors.push((await readdir(`/proc/${server.pid}/fd`)).length);
     const mib = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
     const { heapBytes, residentBytes } = memory;
     const turns = (TURNS / PORTIONS) * portion;
-    console.log(`${turns} turns: heap ${mib(heapBytes)}, resident ${mib(residentBytes)}`);
+    console.log(
+      `${turns} turns: heap ${mib(heapBytes)}, resident ${mib(residentBytes)}, ${descriptors.at(-1)} descriptors`,
+    );
   }
   const growth = (measures.at(-1)?.heapBytes ?? 0) - (measures[0]?.heapBytes ?? 0);
   expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
+  const more = (descriptors.at(-1) ?? 0) - (descriptors[0] ?? 0);
+  expect(more).toBeLessThan(MAX_MORE_DESCRIPTORS);
   await workspace.stop();
 }, 7_200_000);

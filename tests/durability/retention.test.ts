@@ -7,9 +7,10 @@ import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type App, startApp } from "../../lib/app.ts";
+import { startApp } from "../../lib/app.ts";
 import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provider.ts";
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
+import type { App } from "../../lib/parts.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import {
   endLostSubscriptions,

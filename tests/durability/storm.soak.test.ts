@@ -1,11 +1,12 @@
 /**
- * Three instances of two processes with many turns at once. One instance is killed every few seconds,
- * then all are restarted one after another by SIGTERM. Nothing may be lost, repeated or stuck. Prints
- * how long streams were silent around the kills and around the restarts.
+ * Three instances of two processes with many turns at once. Every few seconds one instance is killed, or PostgreSQL
+ * crashes or is read-only for a while; then all instances are restarted one after another by SIGTERM. Nothing may be
+ * lost, repeated or stuck. Prints how long streams were silent after each kind of event.
  *
- * `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
+ * This file is long because load, events, checks and report are one measurement. `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../scripts/free-port.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
@@ -32,10 +33,13 @@ const DELTAS = 10;
 const DELTA_MS = 100;
 /** A request that finds no server is repeated after this pause. */
 const RETRY_MS = 50;
-/** How long after a kill or a SIGTERM a silence counts as its consequence. */
+const READ_ONLY_MS = 3_000;
+/** How long after an event a silence counts as its consequence. */
 const AFTERMATH_MS = 4_500;
 
 let workspace: Workspace;
+/** Can write although the database is read-only for others. */
+let admin: postgres.Sql;
 const ports: number[] = [];
 const instances: RunningNext[] = [];
 beforeAll(async () => {
@@ -47,6 +51,7 @@ beforeAll(async () => {
     MODEL_CALLS_AT_ONCE: "1000",
     LOG_LEVEL: "error",
   });
+  admin = postgres(workspace.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   await workspace.server.stop();
   for (let n = 0; n < INSTANCES; n++) ports.push(await freePort());
   for (const [n] of ports.entries()) await startInstance(n);
@@ -58,7 +63,10 @@ beforeAll(async () => {
     if (step < STEPS) yield { tool: "bash", input: { command: `echo ${step} >> effects` } };
   });
 }, 300_000);
-afterAll(() => workspace.stop());
+afterAll(async () => {
+  await admin.end();
+  await workspace.stop();
+});
 
 async function startInstance(n: number): Promise<void> {
   const port = ports[n] ?? 0;
@@ -69,8 +77,9 @@ interface Turn {
   /** When each chunk came, in milliseconds since the start of the process. */
   readonly times: number[];
 }
+const KINDS = ["kill", "crash of the database", "read-only phase", "drain"] as const;
 interface Event {
-  readonly kind: "kill" | "drain";
+  readonly kind: (typeof KINDS)[number];
   readonly at: number;
 }
 const turns: Turn[] = [];
@@ -78,7 +87,37 @@ const events: Event[] = [];
 let resumes = 0;
 
 /** Whether a server has refused for now what may be asked again, as clients are told to do. */
-const isBusy = (error: unknown): boolean => error instanceof Error && /^503 /.test(error.message);
+const isBusy = (error: unknown): boolean => error instanceof Error && /\b503 /.test(error.message);
+
+/** Repeats a look at the database until that has recovered. */
+async function seen<T>(look: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (error instanceof Error && error.name === "AssertionError") throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** PostgreSQL takes its memory for damaged, ends all sessions and recovers from its log. */
+async function crashDatabase(): Promise<void> {
+  const [backend] = await seen(() => admin`select pg_backend_pid() as pid`);
+  process.kill(Number(backend?.pid), "SIGKILL");
+}
+
+async function makeReadOnly(): Promise<void> {
+  const set = (value: string) =>
+    seen(async () => {
+      await admin.unsafe("set default_transaction_read_only = off");
+      await admin.unsafe(`alter system set default_transaction_read_only = ${value}`);
+      await admin`select pg_reload_conf()`;
+    });
+  await set("on");
+  await delay(READ_ONLY_MS);
+  await set("off");
+}
 
 /** A conversation at whichever instance answers. */
 class Caller {
@@ -143,11 +182,14 @@ async function playTurn(caller: Caller, conversation: Conversation, id: string):
 
   // A process that is killed between storing the message and writing the last chunk leaves that to the
   // next one; until then the chat is free, and a client that resumes is told that nothing is streaming.
-  const lastType = async () => (await logOf(workspace, conversation)).at(-1)?.chunk.type;
-  await expect.poll(lastType).toBe("finish");
-  const [row] = await workspace.sql`select status, error from turns where run_id = ${runId}`;
+  const log = () => seen(() => logOf(workspace, conversation));
+  const lastType = async () => (await log()).at(-1)?.chunk.type;
+  await expect.poll(lastType, { timeout: 30_000 }).toBe("finish");
+  const [row] = await seen(
+    () => workspace.sql`select status, error from turns where run_id = ${runId}`,
+  );
   expect(row).toEqual({ status: "completed", error: null });
-  const whole = await logOf(workspace, conversation);
+  const whole = await log();
   expectCompleteTurn(whole);
   expect(frames).toEqual(whole.slice(0, frames.length));
   const stored = await caller.ask(
@@ -183,12 +225,19 @@ test(`${TURNS} turns at once survive ${SECONDS} s of kills and a rolling restart
 
   const stormEnd = Date.now() + SECONDS * 1_000;
   let restarting = Promise.resolve();
-  for (let n = 0; Date.now() < stormEnd; n = (n + 1) % INSTANCES) {
+  for (let n = 0, event = 0; Date.now() < stormEnd; event++) {
     await wait(KILL_MS);
     await restarting;
+    const kind = KINDS[event % 3] ?? "kill";
+    if (kind !== "kill") {
+      events.push({ kind, at: performance.now() });
+      await (kind === "read-only phase" ? makeReadOnly() : crashDatabase());
+      continue;
+    }
+    n = (n + 1) % INSTANCES;
     const victim = instances[n];
     if (!victim) throw new Error("no such instance");
-    events.push({ kind: "kill", at: performance.now() });
+    events.push({ kind, at: performance.now() });
     victim.kill("SIGKILL");
     await victim.died;
     restarting = startInstance(n);
@@ -212,14 +261,14 @@ test(`${TURNS} turns at once survive ${SECONDS} s of kills and a rolling restart
 }, 3_600_000);
 
 function report(): void {
-  const kills = events.filter(({ kind }) => kind === "kill");
-  const drains = events.filter(({ kind }) => kind === "drain");
+  const byKind = KINDS.map((kind) => {
+    const ofKind = events.filter((event) => event.kind === kind);
+    return `after a ${kind} (${ofKind.length}): ${percentiles(ofKind.flatMap(silencesAfter))}\n`;
+  });
   console.log(
-    `${turns.length} turns, ${kills.length} kills, ${drains.length} drains, ${resumes} resumes\n` +
+    `${turns.length} turns, ${events.length} events, ${resumes} resumes\n` +
       `longest silence of a stream, ms (pauses of the model: ${DELTA_MS})\n` +
-      `after a kill:  ${percentiles(kills.flatMap(silencesAfter))}\n` +
-      `after a drain: ${percentiles(drains.flatMap(silencesAfter))}\n` +
-      `of a turn otherwise: ${percentiles(turns.flatMap(quietSilence))}`,
+      `${byKind.join("")}of a turn otherwise: ${percentiles(turns.flatMap(quietSilence))}`,
   );
 }
 

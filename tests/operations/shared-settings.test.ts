@@ -7,6 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createMediaStorage, createSandboxes } from "../../lib/app.ts";
 import { checkShared, joinInstallation } from "../../lib/health/check-shared.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
+import type { Command } from "../../scripts/command.ts";
+import { makeKey } from "../../scripts/make-key.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
@@ -98,3 +100,17 @@ test("in development a difference is a warning", async () => {
   ]);
   expect(found.some(({ blocksStart }) => blocksStart)).toBe(false);
 });
+
+test.each(["over REST", "in its own database"])(
+  "no key is made %s with another secret",
+  async (way) => {
+    await joined({ API_KEY_SECRET: ONE });
+    vi.stubEnv("API_KEY_SECRET", OTHER);
+    vi.stubEnv("SUPABASE_URL", way === "over REST" ? parts.env.SUPABASE_URL : "");
+    const database = { url: parts.env.DATABASE_URL ?? "", stop: async () => {} };
+    const command = { name: "key", reachDatabase: async () => database } as unknown as Command;
+    const args = ["--email", "other-secret@example.com"];
+    await expect(makeKey(args, command)).rejects.toThrow("API_KEY_SECRET is not that of");
+    expect(await sql`select from accounts where email = 'other-secret@example.com'`).toEqual([]);
+  },
+);

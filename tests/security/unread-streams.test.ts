@@ -62,6 +62,7 @@ it.each(["before", "after"])(
 /** A turn that says nothing. */
 const silentEngine: Engine = {
   executesOwnRuns: false,
+  processId: null,
   name: "postgres",
   start: async () => {},
   startWorkflow: () => Promise.reject(new Error("not used")),

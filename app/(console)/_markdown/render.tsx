@@ -5,7 +5,7 @@
 
 import type { MarkedToken, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
-import { concealedHost } from "@/lib/contract/shown-links.ts";
+import { concealedHost } from "@/packages/kit/src/shown-links.ts";
 import { cn } from "../_ui/class-names.ts";
 import { Check } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";

@@ -1,10 +1,10 @@
 import { useQuery as useStored } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
 import { unifiedDiff } from "@/lib/platform/unified-diff.ts";
 import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { remove } from "../_api/request.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import type { ModelList } from "./contract.ts";
 import type { ModelInput, ModelProvider } from "./port.ts";
@@ -6,7 +5,7 @@ import type { ModelInput, ModelProvider } from "./port.ts";
 /** Lists the models to choose from. Errors: 502 when their service does not answer. */
 export async function listModels({
   models: provider,
-}: Pick<App, "models">): Promise<ModelList | AppError> {
+}: Readonly<Record<"models", ModelProvider>>): Promise<ModelList | AppError> {
   const models = await provider.list();
   if (models === null) return appError("upstream_error", "Model provider unavailable");
   const described = models.map(async ({ contextWindow, inputs: _, ...model }) => {
@@ -27,7 +26,7 @@ export async function listModels({
  * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
  */
 export async function checkModel(
-  { models }: Pick<App, "models">,
+  { models }: Readonly<Record<"models", ModelProvider>>,
   modelId: string | null | undefined,
   field = "modelId",
 ): Promise<AppError | undefined> {

@@ -6,8 +6,8 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
 import type { FairQueue } from "../../platform/fair-queue.ts";
-import { superviseWorker } from "../../platform/supervise-worker.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
 export type OutputCheck =

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { processWide } from "../../platform/process-wide.ts";
-import { HOME } from "../documents/show-document.ts";
+import { HOME } from "../show-document.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** The last change of each file that is being changed. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
+import { formatOf } from "../../../packages/documents/src/document.ts";
 import { MAX_FILE_BYTES } from "../../sandbox/port.ts";
-import { formatOf } from "../documents/document.ts";
 import { changeFile } from "./change-file.ts";
 import { countLines, cut, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";

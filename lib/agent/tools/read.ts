@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { decodeText } from "../documents/decode-text.ts";
-import { type DocumentText, formatOf } from "../documents/document.ts";
-import { readDocument } from "../documents/read-document.ts";
-import { storeSheets, storeText, textOf } from "../documents/show-document.ts";
+import { decodeText } from "../../../packages/documents/src/decode-text.ts";
+import { type DocumentText, formatOf } from "../../../packages/documents/src/document.ts";
+import { readDocument } from "../../../packages/documents/src/read-document.ts";
+import { storeSheets, storeText, textOf } from "../show-document.ts";
 import { countLines, cut, filePath, MAX_OUTPUT_CHARS } from "./limits.ts";
 import { imageOf, showImage, showPages } from "./show-images.ts";
 import { agentTool, type ToolContext, toolFailure } from "./tool.ts";

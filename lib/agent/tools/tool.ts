@@ -1,11 +1,11 @@
 /** The interface of the agent's tools. */
 import type { JSONValue } from "ai";
 import type { z } from "zod";
+import type { DocumentWork } from "../../../packages/documents/src/run-document-worker.ts";
 import type { UntrustedSource } from "../../contract/approvals.ts";
 import type { TurnPolicies } from "../../contract/network-policy.ts";
 import type { CommandOptions, Sandbox } from "../../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
-import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
 import type { McpTool } from "./mcp-tool.ts";

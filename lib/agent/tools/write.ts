@@ -1,8 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
+import type { SheetSource } from "../../../packages/documents/src/run-document-worker.ts";
+import {
+  faultOfSheetNames,
+  writeDocument,
+  writtenFormatOf,
+} from "../../../packages/documents/src/write-document.ts";
 import type { Sandbox } from "../../sandbox/port.ts";
-import type { SheetSource } from "../documents/run-document-worker.ts";
-import { faultOfSheetNames, writeDocument, writtenFormatOf } from "../documents/write-document.ts";
 import { changeFile } from "./change-file.ts";
 import { countLines, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";

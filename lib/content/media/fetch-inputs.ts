@@ -1,8 +1,8 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
-import type { App } from "../../app.ts";
 import { type AppError, invalidField, isAppError } from "../../contract/app-error.ts";
 import type { TurnPolicies } from "../../contract/network-policy.ts";
+import type { Parts } from "../../parts.ts";
 import { allowsLoopback } from "../../platform/config.ts";
 import { hostRefusal } from "../../platform/outbound/network-policy.ts";
 import { faultOfUrl } from "../../platform/outbound/public-address.ts";
@@ -43,7 +43,7 @@ export interface FetchedInput extends MediaFile {
 }
 
 /** The parts of the service that fetch inputs. */
-export type InputParts = Pick<App, "media" | "queues">;
+export type InputParts = Parts<"media" | "queues">;
 
 /** Checks the URLs without fetching them. Errors: 400. */
 export function checkInputs(media: MediaStorage, inputs: readonly Input[]): AppError | null {

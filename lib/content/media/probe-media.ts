@@ -6,10 +6,10 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
 import type { AppError } from "../../contract/app-error.ts";
 import { type FairQueue, isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
 import { log } from "../../platform/log.ts";
-import { superviseWorker } from "../../platform/supervise-worker.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;

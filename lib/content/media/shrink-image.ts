@@ -1,7 +1,7 @@
 /** Small versions of images: as WebP for lists that load quickly, and as JPEG for models. */
 import { readFile } from "node:fs/promises";
-import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
+import type { Parts } from "../../parts.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { MediaKey } from "../storage/media-name.ts";
 import { sniffFile } from "./sniff-file.ts";
@@ -87,7 +87,7 @@ export const createThumbnailCache = () =>
  * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
-  { queues, thumbnails }: Pick<App, "queues" | "thumbnails">,
+  { queues, thumbnails }: Parts<"queues" | "thumbnails">,
   key: MediaKey,
   path: string,
   width: number,

@@ -64,6 +64,10 @@ export class PostgresEngine implements Engine {
     this.#log = new ChunkLog(this.#world.sql, this.#world.ownership.id);
   }
 
+  get processId(): string {
+    return this.#world.ownership.id;
+  }
+
   async start(): Promise<void> {
     setWorld(this.#world.world);
     await this.#world.start();

@@ -3,11 +3,11 @@
  * database, and resolves it with the access to named accounts and the rate limits in one round trip.
  */
 import { z } from "zod";
-import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
 import { turnPolicies } from "../../contract/network-policy.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
+import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import type { Arguments } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
@@ -29,7 +29,7 @@ const notExactlyOne = appError(
 
 /** Resolves to null without a credential, if it is optional. Errors: 401. */
 export async function readCredential(
-  { identity }: Pick<App, "identity">,
+  { identity }: Parts<"identity">,
   headers: Headers,
   optional: boolean,
 ): Promise<Credential | AppError | null> {

@@ -50,6 +50,10 @@ export function hashKey(raw: string, secret: string): string {
   return createHmac("sha256", secret).update(raw).digest("hex");
 }
 
+/** Returns the form in which the database records the secret of its servers, to tell another one from it. */
+export const fingerprintOf = (secret: string): string =>
+  createHmac("sha256", secret).update("fingerprint of API_KEY_SECRET").digest("hex");
+
 function checksum(body: string): string {
   return base62(BigInt(crc32(body)), 6);
 }

@@ -2,9 +2,9 @@
 import { createHmac, randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { App } from "../../app.ts";
 import { appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate, rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
+import type { Parts } from "../../parts.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 import { newKey } from "../keys/key-format.ts";
@@ -40,7 +40,7 @@ const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({ by: "address
  * Errors: 429, 502, 504. @param address the bucket of the caller's network address
  */
 export async function requestCode(
-  { mail }: Pick<App, "mail">,
+  { mail }: Parts<"mail">,
   email: string,
   address: string,
   log: Logger,

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { createTransport } from "nodemailer";
-import { runtimePath } from "../../platform/runtime-path.ts";
+import { runtimePath } from "../../../packages/kit/src/runtime-path.ts";
 import { bufferOf } from "../attachment-buffer.ts";
 import type { Mailer } from "../port.ts";
 

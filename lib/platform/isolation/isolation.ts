@@ -1,8 +1,8 @@
 /** Starts programs isolated from the server, as far as the host allows. */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import { runtimePath } from "../../../packages/kit/src/runtime-path.ts";
 import { processWide } from "../process-wide.ts";
-import { runtimePath } from "../runtime-path.ts";
 
 /** How far the kernel separates a child process from the server. */
 export type Isolation =

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import { runtimePath } from "../../../packages/kit/src/runtime-path.ts";
 import { processWide, setProcessWide } from "../process-wide.ts";
-import { runtimePath } from "../runtime-path.ts";
 
 /** A program that Node runs in a process of its own, outside of the server's bundle. */
 interface Program {

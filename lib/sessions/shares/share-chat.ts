@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import type { App } from "../../app.ts";
 import { type AppError, appError, invalidField, isAppError } from "../../contract/app-error.ts";
 import type { ChatAddress } from "../../contract/chat-address.ts";
+import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { streamOf } from "../../platform/stream-of.ts";
@@ -44,7 +44,7 @@ export const shareAnswer = <S extends StoredShare | null>(share: S) =>
  * file, 403 when the account has no room for them.
  */
 export async function shareChat(
-  app: Pick<App, "sandboxes">,
+  app: Parts<"sandboxes">,
   address: ChatAddress & Pick<SandboxRequest, "log">,
   paths: readonly string[],
 ): Promise<StoredShare | AppError> {
@@ -143,11 +143,7 @@ export async function readSharedFile(token: string, index: number): Promise<Resp
  * Copies a shared chat into a new chat of the account. Errors: 404 `Share not found`; 403 when the account has no room
  * for messages.
  */
-export async function continueShare(
-  { models }: Pick<App, "models">,
-  accountId: string,
-  token: string,
-) {
+export async function continueShare({ models }: Parts<"models">, accountId: string, token: string) {
   const id = readToken(token, acceptedSecrets());
   return id === null ? shareNotFound : copyShare(accountId, id, models.defaultModelId);
 }

@@ -37,6 +37,8 @@ export interface Claim {
   /** What becomes of the turn while another one is active. */
   readonly onBusy: OnBusy;
   readonly credential: RunCredentialForm;
+  /** As `Engine.processId`. */
+  readonly claimedBy: string | null;
   readonly callerKeyId: string | null;
   /** The tools that the client runs; null for none. */
   readonly clientTools: readonly ClientTool[] | null;
@@ -153,6 +155,7 @@ export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome
         key_expires_at: claim.key.expiresAt,
         caller_key_id: claim.callerKeyId,
         credential: claim.credential,
+        claimed_by: claim.claimedBy,
         // As text, because models write the fields in the order of the schema.
         client_tools: claim.clientTools && JSON.stringify(claim.clientTools),
         options: claim.options,

@@ -14,15 +14,26 @@ const begun = z
   .object({ turn_id: z.string(), credential: z.enum(["key", "bearer"]) })
   .transform((row) => ({ turnId: row.turn_id, credential: row.credential }));
 
-/** Claims a chat that is free for the first turn that waits in it. Returns null when there is none. */
-export function beginQueuedTurn(chatId: string): Promise<z.output<typeof begun> | null> {
+/**
+ * Claims a chat that is free for the first turn that waits in it. Returns null when there is none.
+ * @param processId as `Engine.processId`
+ */
+export function beginQueuedTurn(
+  chatId: string,
+  processId: string | null,
+): Promise<z.output<typeof begun> | null> {
   const args = {
+    p_claimed_by: processId,
     p_chat_id: chatId,
     p_max_active: config().ACCOUNT_ACTIVE_TURNS,
     p_stale_seconds: STALE_SECONDS,
   };
   return call("begin_queued_turn", args, begun.nullable());
 }
+
+/** Takes over a turn whose process has died between its claim and its run. Returns null when there is none. */
+export const takeOverClaim = (processId: string): Promise<z.output<typeof begun> | null> =>
+  call("take_over_claim", { p_claimed_by: processId }, begun.nullable());
 
 /** Notes that the run of the turn was started. */
 export async function dequeueTurn(turnId: string): Promise<void> {

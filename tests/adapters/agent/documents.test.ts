@@ -6,7 +6,7 @@ import { utils, write } from "@e965/xlsx";
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { formatNumber } from "../../../lib/agent/documents/cell-format.ts";
+import { formatNumber } from "../../../packages/documents/src/cell-format.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 
 let tools: Awaited<ReturnType<typeof createToolFixture>>;

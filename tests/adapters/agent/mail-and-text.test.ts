@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { burn } from "@kenjiuno/msgreader/lib/Burner.js";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { decodeText } from "../../../lib/agent/documents/decode-text.ts";
-import { parseDocument } from "../../../lib/agent/documents/parse-document.ts";
+import { decodeText } from "../../../packages/documents/src/decode-text.ts";
+import { parseDocument } from "../../../packages/documents/src/parse-document.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 
 const { sandbox, run, remove } = await createToolFixture();

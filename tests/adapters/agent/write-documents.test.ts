@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { strFromU8, unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseDocument } from "@/lib/agent/documents/parse-document.ts";
+import { parseDocument } from "@/packages/documents/src/parse-document.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 
 let tools: Awaited<ReturnType<typeof createToolFixture>>;

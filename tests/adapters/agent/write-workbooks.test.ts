@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { strFromU8, unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { columnTypeOf } from "@/lib/agent/documents/column-type.ts";
-import { parseSpreadsheet } from "@/lib/agent/documents/parse-spreadsheet.ts";
-import { writeSpreadsheet } from "@/lib/agent/documents/write-spreadsheet.ts";
+import { columnTypeOf } from "@/packages/documents/src/column-type.ts";
+import { parseSpreadsheet } from "@/packages/documents/src/parse-spreadsheet.ts";
+import { writeSpreadsheet } from "@/packages/documents/src/write-spreadsheet.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 
 let tools: Awaited<ReturnType<typeof createToolFixture>>;

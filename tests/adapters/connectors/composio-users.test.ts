@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type App, createApp } from "../../../lib/app.ts";
+import { createApp } from "../../../lib/app.ts";
 import { ComposioConnectors } from "../../../lib/connectors/adapters/composio/provider.ts";
 import { recordLink } from "../../../lib/connectors/store.ts";
+import type { App } from "../../../lib/parts.ts";
 import { parseConfig } from "../../../lib/platform/config.ts";
 import { receiveComposioEvent } from "../../../lib/triggers/receive-event.ts";
 import { selectTriggerEvents } from "../../../lib/triggers/store.ts";

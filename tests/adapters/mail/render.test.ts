@@ -1,12 +1,12 @@
 /** The mails that are made of answers, titles and file names, which are a model's and hostile. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { writeHtml } from "../../../lib/agent/documents/write-html.ts";
 import { readFiles } from "../../../lib/delivery/attach-files.ts";
 import { matchesPattern } from "../../../lib/delivery/match-pattern.ts";
 import { renderResult, renderWaiting } from "../../../lib/delivery/render-mail.ts";
 import type { ResultJob, WaitingJob } from "../../../lib/delivery/store.ts";
 import { FairQueue } from "../../../lib/platform/fair-queue.ts";
 import type { FolderEntry, SandboxFiles } from "../../../lib/sandbox/port.ts";
+import { writeHtml } from "../../../packages/documents/src/write-html.ts";
 import { expectNoStall } from "../../support/harness/stall.ts";
 
 const job: ResultJob = {

@@ -451,6 +451,19 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       await expect(openFiles().readFile(".")).rejects.toMatchObject({ code: "refused" });
     });
 
+    test("are written and removed while a command is running, which sees it", async () => {
+      async function* content() {
+        yield Buffer.from("go");
+      }
+      await openFiles().writeStream("wait.txt", content());
+      const running = shell(
+        "until [ -e go.txt ]; do sleep 0.05; done; while [ -e wait.txt ]; do sleep 0.05; done; cat go.txt",
+      );
+      await openFiles().writeStream("go.txt", content());
+      await openFiles().remove("wait.txt");
+      expect(await running).toMatchObject({ exitCode: 0, stdout: "go" });
+    });
+
     test("does not wait for a command that is running", async () => {
       const stop = new AbortController();
       const running = shell("echo started > started.txt; sleep 600", {
@@ -603,6 +616,18 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       }
       expect(await text("a.txt")).toBe("a");
     });
+  });
+});
+
+test("two servers together write no more to a local sandbox than its quota", async () => {
+  const settings = { rootDir: join(dir, "two"), diskQuota: 1_000_000, allowedHosts: [] };
+  const servers = [createLocalProvider(settings), createLocalProvider(settings)];
+  const state = await servers[0]?.provision(randomUUID(), account);
+  const [one, other] = servers.map((server) => state && server.open(state, account));
+  await one?.writeFile("a", new Uint8Array(400_000));
+  await other?.writeFile("b", new Uint8Array(400_000));
+  await expect(one?.writeFile("c", new Uint8Array(400_000))).rejects.toMatchObject({
+    code: "no_space",
   });
 });
 

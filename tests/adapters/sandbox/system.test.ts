@@ -434,6 +434,20 @@ for n in range(20000):
       expect((await readdir(home())).sort()).toEqual(["more.txt", "old.txt"]);
     });
 
+    test("disk: what is uploaded while a command exceeds it stays", async () => {
+      const command = shell(
+        `until [ -e up.txt ]; do sleep 0.05; done
+        mkdir new; for n in $(seq 40); do head -c 1000000 /dev/zero > new/$n; done; sleep 20`,
+      );
+      async function* content() {
+        yield Buffer.from("uploaded");
+      }
+      await provider.openFiles(state, account).writeStream("up.txt", content());
+      expect(await command).toMatchObject({ exitCode: 137 });
+      expect(await readdir(home())).toContain("up.txt");
+      expect(await readdir(home())).not.toContain("new");
+    });
+
     test("disk: a folder deeper than any path, whose files are deleted with it", async () => {
       await sandbox.writeFile("old.txt", "old");
       await sandbox.writeFile(

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, it } from "vitest";
-import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
-import { writeDocx } from "../../../lib/agent/documents/write-docx.ts";
-import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
-import { writeSpreadsheet } from "../../../lib/agent/documents/write-spreadsheet.ts";
+import { parseMarkdown } from "../../../packages/documents/src/markdown.ts";
+import { writeDocx } from "../../../packages/documents/src/write-docx.ts";
+import { writePdf } from "../../../packages/documents/src/write-pdf.ts";
+import { writeSpreadsheet } from "../../../packages/documents/src/write-spreadsheet.ts";
 import { createPerson } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 

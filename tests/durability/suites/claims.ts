@@ -96,7 +96,11 @@ export function claimsSuite(world?: World): void {
 
   describe("a request that died between its claim and its run", () => {
     /** As the claim leaves the database: message and turn stored, no run. */
-    const claimOnly = async (conversation: Conversation, ageSeconds: number) => {
+    const claimOnly = async (
+      conversation: Conversation,
+      ageSeconds: number,
+      more: { readonly claimed_by?: string } = {},
+    ) => {
       const turnId = randomUUID();
       const [owner] =
         await workspace.sql`select account_id from chats where id = ${conversation.chatId}`;
@@ -110,6 +114,7 @@ export function claimsSuite(world?: World): void {
         assistant_message_id: randomUUID(),
         default_model_id: "auto",
         credential: "key",
+        ...more,
       };
       const [row] = await workspace.sql`
         select claim_turn(${workspace.sql.json(claim)}, 'reject', 0, 0, 0, 0) as answer`;
@@ -172,6 +177,24 @@ export function claimsSuite(world?: World): void {
       const stream = await conversation.send([{ id: "lost", content: "lost" }]);
       await stream.ended;
       expectCompleteTurn(stream.frames);
+      const { messages } = await conversation.read();
+      expect(messages.map((message) => textOf(message))).toEqual(["lost", "You said: lost"]);
+    });
+
+    // Only our own engine tells that a process has died.
+    it.skipIf(world)("is started by another process, once its own has died", async () => {
+      const conversation = await openConversation(caller);
+      const dead = randomUUID();
+      // Without the lock that a live process holds.
+      await workspace.sql`insert into engine.instances (id) values (${dead})`;
+      await claimOnly(conversation, 0, { claimed_by: dead });
+      const message = [{ id: "lost", content: "lost" }];
+      const streams = await Promise.all([conversation.resume(), conversation.send(message)]);
+      for (const stream of streams) {
+        await stream.ended;
+        expectCompleteTurn(stream.frames);
+      }
+      expect(runIdsOf(streams).size).toBe(1);
       const { messages } = await conversation.read();
       expect(messages.map((message) => textOf(message))).toEqual(["lost", "You said: lost"]);
     });

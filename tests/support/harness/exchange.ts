@@ -1,10 +1,10 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
 import { z } from "zod";
-import type { App } from "../../../lib/app.ts";
 import { type Contract, contract } from "../../../lib/contract/contract.ts";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
 import { validator } from "../../../lib/http/read-input.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
+import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
 import { createQueues } from "../../../lib/platform/fair-queue.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";

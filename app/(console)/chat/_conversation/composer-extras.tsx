@@ -1,8 +1,8 @@
 /** What stands around the box when it is needed: attached files, waiting messages, the context. Loaded on demand. */
 import type { UIMessage } from "ai";
 import { useTransition } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../../_api/request.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { formatBytes, formatCompact } from "../../_ui/format.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";

@@ -3,12 +3,12 @@
  * `POST` decides once and redirects to the callback.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { App } from "../../../app.ts";
-import { visibleName } from "../../../contract/visible-name.ts";
+import { escapeHtml, renderNotice, renderPage } from "../../../../packages/kit/src/html-page.ts";
+import { visibleName } from "../../../../packages/kit/src/visible-name.ts";
+import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { areEqualTexts } from "../../../platform/equal-texts.ts";
-import { escapeHtml, renderNotice, renderPage } from "../../../platform/html-page.ts";
 import { log } from "../../../platform/log.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import { decideConnection, selectPending } from "../../store.ts";
@@ -75,7 +75,7 @@ export const decideConsent = guarded(async (request) => {
 
 /** Answers 404 unless the embedded provider is in use, and renders errors as pages. */
 function guarded(handler: Handler) {
-  return async ({ connectors }: Pick<App, "connectors">, request: Request): Promise<Response> => {
+  return async ({ connectors }: Parts<"connectors">, request: Request): Promise<Response> => {
     if (connectors?.name !== "embedded")
       return renderNotice(404, "Page not found", "There is no page at this address.");
     try {

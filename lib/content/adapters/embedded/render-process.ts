@@ -10,6 +10,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { type AppError, appError } from "../../../contract/app-error.ts";
 import { type FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
 import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
@@ -23,7 +24,6 @@ import {
 } from "../../../platform/isolation/isolation.ts";
 import { findProgram } from "../../../platform/isolation/program.ts";
 import { log } from "../../../platform/log.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 import {
   type EditStep,
   type GeneratedFile,

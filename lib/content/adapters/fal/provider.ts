@@ -8,11 +8,11 @@
  */
 import { rm } from "node:fs/promises";
 import { z } from "zod";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { type AppError, appError, invalidField, isAppError } from "../../../contract/app-error.ts";
 import type { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
 import { isLoopback } from "../../../platform/outbound/public-address.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";

@@ -31,6 +31,7 @@ export class WorkflowEngine implements Engine {
   readonly name: string;
   /** Any instance of a deployment may get the delivery of the first step. */
   readonly executesOwnRuns = false;
+  readonly processId = null;
   readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly wake = wake;

@@ -1,7 +1,7 @@
 /**
- * How much of the quota is used. Reservations only add, so the figure is an upper bound that costs
- * nothing to maintain. The folder is measured only when the bound reaches the limit, which accounts
- * for deletions and for the writes of another server process.
+ * How much of the quota is used. Reservations only add, so the figure costs nothing to maintain. The folder is
+ * measured when it reaches the limit, which accounts for deletions, and each time that a part of the quota has been
+ * reserved, which bounds what others have written meanwhile: another server, and who changes files during a command.
  */
 import { type Dirent, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ const MAX_WRITE_MS = 60_000;
 /** The prefix of uploads in the session's own folder, which remain when their server dies. */
 export const STAGED_PREFIX = ".upload-";
 const MAX_UPLOAD_MS = 60 * 60_000;
+/** The part of the quota that is reserved without a measurement. */
+const UNMEASURED = 1 / 8;
 
 /** Synchronous, because programs in WebAssembly write synchronously. */
 export class DiskUsage {
@@ -23,6 +25,8 @@ export class DiskUsage {
   readonly #maxFiles: number;
   #bytes = Number.POSITIVE_INFINITY;
   #files = Number.POSITIVE_INFINITY;
+  /** Reserved since the last measurement, as a part of the quota. */
+  #sinceMeasured = 0;
 
   constructor(root: string, maxBytes: number, maxFiles: number) {
     this.#root = root;
@@ -32,7 +36,8 @@ export class DiskUsage {
 
   /** Throws an `ENOSPC` error when the bytes or the files do not fit. */
   reserve(bytes: number, files: number): void {
-    if (!this.#fits(bytes, files)) {
+    this.#sinceMeasured += bytes / Math.max(1, this.#maxBytes) + files / this.#maxFiles;
+    if (!this.#fits(bytes, files) || this.#sinceMeasured > UNMEASURED) {
       // A write that is larger than the whole quota is refused without a measurement.
       if (bytes <= this.#maxBytes) this.#measure();
       if (!this.#fits(bytes, files)) throw new Error(QUOTA_REACHED);
@@ -65,6 +70,7 @@ export class DiskUsage {
     }
     this.#bytes = bytes;
     this.#files = files;
+    this.#sinceMeasured = 0;
   }
 }
 

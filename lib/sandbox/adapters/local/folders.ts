@@ -129,6 +129,15 @@ export async function stageUpload<T>(
   }
 }
 
+/** The prefix of marks, by which an upload is told from the files of a command that runs at the same time. */
+export const KEPT_PREFIX = `${STAGED_PREFIX}kept-`;
+
+/** Marks a staged file by its inode, for an hour, in the part of the session's folder that no command sees. */
+export async function keepUpload(folder: string, staged: string): Promise<void> {
+  const { ino } = await stat(join(folder, staged));
+  await writeFile(join(folder, `${KEPT_PREFIX}${ino}`), "").catch(unavailable);
+}
+
 function unavailable(error: NodeJS.ErrnoException): never {
   if (error.code === "ENOSPC") throw new SandboxError("disk_full", "No space left on this machine");
   throw new SandboxError("unavailable", `The upload could not be written: ${error.code}`);

@@ -1,7 +1,7 @@
 /**
  * The running jails. A session has one jail, in which its commands run one after another, and a second
- * one for reads while commands run. Accounts share the slots fairly, and reads have separate slots, so no
- * command keeps a read waiting. An idle jail is kept for the session's next request until another session
+ * one for requests for its files while commands run. Accounts share the slots fairly, and these requests have
+ * separate slots, so no command keeps a file waiting. An idle jail is kept for the session's next request until another session
  * needs its process. Every request has a deadline, and so has every wait for a slot.
  */
 import { FairQueue, QueueRefusal } from "../../../platform/fair-queue.ts";
@@ -24,7 +24,7 @@ interface Lane {
 }
 
 export interface PoolLimits {
-  /** The number of slots for commands; reads have a quarter as many in addition. */
+  /** The number of slots for commands; requests for files have a quarter as many in addition. */
   readonly maxJails: number;
   /** How long a request waits for a slot. */
   readonly maxWaitMs: number;
@@ -40,15 +40,15 @@ export interface PoolRequest {
   readonly signal?: AbortSignal | undefined;
   /** Gets the output of a command in the jail before the request ends. */
   readonly onOutput?: CommandOptions["onOutput"];
-  /** Whether it only reads, and waits for no command. */
-  readonly isRead?: boolean;
+  /** Whether it is for a file, and waits for no command. */
+  readonly isForFile?: boolean;
 }
 
 /** Far more than the tool calls of one model answer. */
 const MAX_WAITING_IN_SESSION = 200;
 const MAX_WAITING_OF_ACCOUNT = 1_000;
-/** Reads are for people who wait for them. */
-const MAX_READ_WAIT_MS = 10_000;
+/** Files are for people who wait for them. */
+const MAX_FILE_WAIT_MS = 10_000;
 /** How long an idle jail is kept alive. */
 const IDLE_MS = 60_000;
 
@@ -65,8 +65,7 @@ interface Sandboxes {
    * requests of a session in their order of arrival.
    */
   check(sessionId: string): Promise<void>;
-  /** @param mayWrite false for a jail that serves only reads. */
-  planJail(sessionId: string, mayWrite: boolean): Promise<JailPlan>;
+  planJail(sessionId: string): Promise<JailPlan>;
 }
 
 const aborted: Outcome = { op: "ended", why: "aborted" };
@@ -76,22 +75,22 @@ export class JailPool {
   readonly #sandboxes: Sandboxes;
   readonly #maxProcesses: number;
   readonly #commands: FairQueue;
-  readonly #reads: FairQueue;
+  readonly #files: FairQueue;
   /** Requests that have a slot and wait for another process to exit. */
   readonly #starting: (() => void)[] = [];
   #processes = 0;
 
   constructor({ maxJails, maxWaitMs }: PoolLimits, sandboxes: Sandboxes) {
-    const readSlots = Math.max(1, Math.floor(maxJails / 4));
+    const fileSlots = Math.max(1, Math.floor(maxJails / 4));
     const limits = { waitersPerAccount: MAX_WAITING_OF_ACCOUNT, maxWaitMs };
     this.#commands = new FairQueue({ ...limits, name: "sandbox_commands", slots: maxJails });
-    this.#reads = new FairQueue({
+    this.#files = new FairQueue({
       ...limits,
       name: "sandbox_reads",
-      slots: readSlots,
-      maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
+      slots: fileSlots,
+      maxWaitMs: Math.min(maxWaitMs, MAX_FILE_WAIT_MS),
     });
-    this.#maxProcesses = maxJails + readSlots;
+    this.#maxProcesses = maxJails + fileSlots;
     this.#sandboxes = sandboxes;
     observe("agent_platform.sandbox.processes", () => this.#processes);
     // A child that is stuck in a loop would not notice the exit of its server.
@@ -100,7 +99,7 @@ export class JailPool {
     });
   }
 
-  /** Runs a request after the session's earlier ones, or a read beside its commands. Throws a QueueRefusal. */
+  /** Runs a request after the session's earlier ones, or one for a file beside its commands. Throws a QueueRefusal. */
   request({
     accountId,
     sessionId,
@@ -108,11 +107,11 @@ export class JailPool {
     timeoutMs,
     signal,
     onOutput,
-    isRead = false,
+    isForFile = false,
   }: PoolRequest): Promise<Outcome> {
     const isBusy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
-    const key = isRead && isBusy ? readLaneOf(sessionId) : sessionId;
-    const queue = isRead ? this.#reads : this.#commands;
+    const key = isForFile && isBusy ? fileLaneOf(sessionId) : sessionId;
+    const queue = isForFile ? this.#files : this.#commands;
     const lane = this.#lanes.get(key) ?? {
       sessionId,
       tail: Promise.resolve(),
@@ -156,7 +155,7 @@ export class JailPool {
 
   /** Kills the session's jails and commands. */
   stop(sessionId: string): void {
-    for (const key of [sessionId, readLaneOf(sessionId)]) {
+    for (const key of [sessionId, fileLaneOf(sessionId)]) {
       const lane = this.#lanes.get(key);
       lane?.jail?.kill("aborted");
       lane?.stop.abort();
@@ -174,7 +173,7 @@ export class JailPool {
    * Starts the jail of a lane that has a slot. Some jail is idle whenever all processes are used.
    */
   async #start(key: string, lane: Lane): Promise<Jail> {
-    const plan = await this.#sandboxes.planJail(lane.sessionId, key === lane.sessionId);
+    const plan = await this.#sandboxes.planJail(lane.sessionId);
     while (this.#processes >= this.#maxProcesses) {
       const exited = new Promise<void>((resolve) => this.#starting.push(resolve));
       this.#evict();
@@ -210,5 +209,5 @@ export class JailPool {
   }
 }
 
-/** The key of the lane for reads. No session id has a space. */
-const readLaneOf = (sessionId: string): string => `${sessionId} reads`;
+/** The key of the lane for files. No session id has a space. */
+const fileLaneOf = (sessionId: string): string => `${sessionId} files`;

@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
 import {
   confine,
@@ -14,7 +15,6 @@ import {
   LAUNCHER_PATH,
 } from "../../../platform/isolation/isolation.ts";
 import { findProgram } from "../../../platform/isolation/program.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 import type { CommandOptions } from "../../port.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailMessage } from "./protocol.ts";
 

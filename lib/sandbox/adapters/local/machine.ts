@@ -73,6 +73,11 @@ export class LocalMachine {
   readonly options: LocalProviderOptions;
   readonly runner: CommandRunner | undefined;
   readonly #pool: JailPool;
+  /** The space of the sessions whose files are being written, and by how many jails and commands. */
+  readonly #reserved = new Map<
+    string,
+    { readonly space: Promise<ReservedSpace> | undefined; writers: number }
+  >();
 
   constructor(options: LocalProviderOptions, runner: CommandRunner | undefined) {
     mkdirSync(options.rootDir, { recursive: true });
@@ -106,6 +111,7 @@ export class LocalMachine {
 
   async destroy(sessionId: string): Promise<void> {
     this.#pool.stop(sessionId);
+    this.#reserved.delete(sessionId);
     // Renamed first, so a session that is provisioned again starts with an empty folder.
     const doomed = join(
       /* turbopackIgnore: true */ this.rootDir,
@@ -138,36 +144,51 @@ export class LocalMachine {
     return outcome;
   }
 
-  /** Reserves space for the files of a session. Its `settle` measures them. */
+  /**
+   * Reserves space for the files of a session, of which all that write at a time share one reservation. The last
+   * `settle` measures them.
+   */
   async reserve(sessionId: string) {
     const { space, diskQuota } = this.options;
-    const reserved = await space?.reserve(sessionId, diskQuota).catch((cause: unknown) => {
-      throw new SandboxError("unavailable", `The sandbox's space could not be reserved: ${cause}`);
-    });
-    return {
-      bytes: reserved?.grantedBytes ?? diskQuota,
-      // The retention job stores a size that cannot be stored now.
-      settle: async () =>
-        reserved?.settle((await bytesOf(this.dirOf(sessionId), diskQuota)) ?? 0).catch(() => {}),
+    const shared = this.#reserved.get(sessionId) ?? {
+      space: space?.reserve(sessionId, diskQuota),
+      writers: 0,
     };
+    this.#reserved.set(sessionId, shared);
+    shared.writers += 1;
+    const settle = async () => {
+      shared.writers -= 1;
+      if (shared.writers > 0) return;
+      if (this.#reserved.get(sessionId) === shared) this.#reserved.delete(sessionId);
+      // The retention job stores a size that cannot be stored now.
+      const reserved = await shared.space?.catch(() => undefined);
+      const bytes = (await bytesOf(this.dirOf(sessionId), diskQuota)) ?? 0;
+      await reserved?.settle(bytes).catch(() => {});
+    };
+    try {
+      return { bytes: (await shared.space)?.grantedBytes ?? diskQuota, settle };
+    } catch (cause) {
+      await settle();
+      throw new SandboxError("unavailable", `The sandbox's space could not be reserved: ${cause}`);
+    }
   }
 
   readonly #remove = (folder: string): Promise<void> =>
     (this.runner?.remove ?? removeFolder)(folder);
 
-  async planJail(sessionId: string, mayWrite: boolean) {
-    const { diskQuota, allowedHosts, serviceOrigin } = this.options;
-    const space = mayWrite ? await this.reserve(sessionId) : undefined;
+  async planJail(sessionId: string) {
+    const { allowedHosts, serviceOrigin } = this.options;
+    const space = await this.reserve(sessionId);
     return {
       settings: {
         dir: this.dirOf(sessionId),
-        diskQuota: space?.bytes ?? diskQuota,
+        diskQuota: space.bytes,
         maxFiles: MAX_FILES,
         maxFileBytes: MAX_FILE_BYTES,
         allowedHosts,
         serviceOrigin,
       },
-      onExit: () => void space?.settle(),
+      onExit: () => void space.settle(),
     };
   }
 }

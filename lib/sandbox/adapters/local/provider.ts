@@ -17,7 +17,7 @@ import {
   type SandboxFiles,
   type SandboxProvider,
 } from "../../port.ts";
-import { sandboxFolders, stageUpload } from "./folders.ts";
+import { keepUpload, sandboxFolders, stageUpload } from "./folders.ts";
 import type { Outcome } from "./jail.ts";
 import type { PoolRequest } from "./jail-pool.ts";
 import {
@@ -29,8 +29,6 @@ import {
 } from "./machine.ts";
 import type { JailReply, JailRequest } from "./protocol.ts";
 
-/** How long an upload or a removal waits for the session's commands, which take two minutes at most. */
-const MAX_CHANGE_WAIT_MS = 150_000;
 const PIECE_BYTES = 1024 * 1024;
 
 /** The programs of the jail's shell, as models know them. */
@@ -57,17 +55,17 @@ export function createLocalProvider(
       return { provider: name, name: sessionId, createdAt, expiresAt: null, readyMs };
     },
     open: ({ name: sessionId }, accountId, policies) =>
-      new LocalSandbox(machine, { accountId, sessionId, isRead: false }, policies),
+      new LocalSandbox(machine, { accountId, sessionId, isForFile: false }, policies),
     openFiles: ({ name: sessionId }, accountId) =>
-      new LocalSandbox(machine, { accountId, sessionId, isRead: true }),
+      new LocalSandbox(machine, { accountId, sessionId, isForFile: true }),
     status: async ({ name: sessionId }) => ((await machine.has(sessionId)) ? "active" : "expired"),
     destroy: ({ name: sessionId }) => machine.destroy(sessionId),
     folders: sandboxFolders(machine.rootDir, options.diskQuota),
   };
 }
 
-/** The account whose slots a request uses, its session, and whether reads wait for no command. */
-type Scope = Pick<PoolRequest, "accountId" | "sessionId" | "isRead">;
+/** The account whose slots a request uses, its session, and whether it waits for no command. */
+type Scope = Pick<PoolRequest, "accountId" | "sessionId" | "isForFile">;
 type FileOp = Exclude<JailRequest["op"], "run" | "stop">;
 
 /** One opened sandbox. */
@@ -115,7 +113,7 @@ class LocalSandbox implements Sandbox, SandboxFiles {
   }
 
   async readFile(path: string): Promise<Uint8Array> {
-    return (await this.#read({ op: "read", path })).content;
+    return (await this.#request({ op: "read", path })).content;
   }
 
   async listFolder(path: string) {
@@ -129,14 +127,14 @@ class LocalSandbox implements Sandbox, SandboxFiles {
   }
 
   async #list(path: string, isDeep: boolean, maxEntries: number) {
-    const { op: _, ...listing } = await this.#read({ op: "list", path, isDeep, maxEntries });
+    const { op: _, ...listing } = await this.#request({ op: "list", path, isDeep, maxEntries });
     return listing;
   }
 
   async *readStream(path: string): AsyncGenerator<Uint8Array> {
     for (let offset = 0; ; ) {
       const message = { op: "piece", path, offset, maxBytes: PIECE_BYTES } as const;
-      const { content } = await this.#read(message);
+      const { content } = await this.#request(message);
       if (content.byteLength > 0) yield content;
       if (content.byteLength < PIECE_BYTES) return;
       offset += content.byteLength;
@@ -157,28 +155,20 @@ class LocalSandbox implements Sandbox, SandboxFiles {
     const { diskQuota } = this.#machine.options;
     const dir = this.#machine.dirOf(sessionId);
     return stageUpload(dir, content, diskQuota, async (staged) => {
-      const { op: _, ...file } = await this.#change({ op: "place", path, staged, expected });
+      if (this.#machine.runner) await keepUpload(dir, staged);
+      const { op: _, ...file } = await this.#request({ op: "place", path, staged, expected });
       return file;
     });
   }
 
   async remove(path: string, expected?: ExpectedFile): Promise<void> {
-    await this.#change({ op: "remove", path, expected });
+    await this.#request({ op: "remove", path, expected });
   }
 
-  #read<Op extends FileOp>(message: JailRequest & { op: Op }) {
+  #request<Op extends FileOp>(message: JailRequest & { op: Op }) {
     // The signal bounds the wait for a slot too, which the deadline of a request does not.
-    const signal = this.#scope.isRead ? AbortSignal.timeout(FILE_TIMEOUT_MS) : undefined;
+    const signal = this.#scope.isForFile ? AbortSignal.timeout(FILE_TIMEOUT_MS) : undefined;
     return this.#send<Op>(message, { ...this.#scope, signal });
-  }
-
-  /** Changes a file among the commands, whose jail has the reservation of the session's space. */
-  async #change<Op extends FileOp>(message: JailRequest & { op: Op }) {
-    const signal = AbortSignal.timeout(MAX_CHANGE_WAIT_MS);
-    return this.#send<Op>(message, { ...this.#scope, isRead: false, signal }).catch((error) => {
-      if (!signal.aborted) throw error;
-      throw new SandboxError("busy", "The commands of the session took too long");
-    });
   }
 
   async #send<Op extends FileOp>(

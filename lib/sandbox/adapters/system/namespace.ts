@@ -4,8 +4,8 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { LAUNCHER_PATH } from "../../../platform/isolation/isolation.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 
 export const HOME = "/home/agent";
 

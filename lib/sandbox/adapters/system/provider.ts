@@ -9,12 +9,12 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { type Isolation, isolation, LAUNCHER_PATH } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
-import { removeFolder } from "../local/folders.ts";
+import { KEPT_PREFIX, removeFolder } from "../local/folders.ts";
 import type { CommandRunner, LocalProviderOptions } from "../local/machine.ts";
 import { type Measured, measureFolder } from "../local/measure-folder.ts";
 import { createLocalProvider } from "../local/provider.ts";
@@ -160,12 +160,13 @@ function createRunner(host: Host): CommandRunner {
 const isDeleted = (error: unknown): boolean => codeOf(error) === "ENOENT";
 
 /**
- * Deletes files and folders created after a time, in milliseconds, from the leaves to the root. It changes into each
- * folder, because paths may be too long.
+ * Deletes files and folders created after a time, in milliseconds, from the leaves to the root, but no uploads. It
+ * changes into each folder, because paths may be too long.
  */
 const DELETE_NEW = `
-const { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
+const { chmodSync, existsSync, lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
 const since = Number(process.argv[1]);
+const kept = process.cwd() + "/${KEPT_PREFIX}";
 const attempt = (remove, name) => {
   try {
     remove(name);
@@ -191,7 +192,7 @@ while (lists.length > 0) {
     process.chdir(name);
     folders.push({ name, isNew });
     lists.push(readdirSync("."));
-  } else if (isNew && folders.length > 0) attempt(unlinkSync, name);
+  } else if (isNew && folders.length > 0 && !existsSync(kept + found.ino)) attempt(unlinkSync, name);
 }`;
 const NO_SPACE = "No space left on device: the files that the command created were deleted";
 /** A command may take all rights to its folders from everybody. */

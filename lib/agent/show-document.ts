@@ -1,8 +1,8 @@
 import { posix } from "node:path";
-import { cutName } from "../../platform/cut-name.ts";
-import type { Sandbox } from "../../sandbox/port.ts";
-import { quotePath } from "../tools/limits.ts";
-import type { DocumentText, Sheet } from "./document.ts";
+import type { DocumentText, Sheet } from "../../packages/documents/src/document.ts";
+import { cutName } from "../../packages/kit/src/cut-name.ts";
+import type { Sandbox } from "../sandbox/port.ts";
+import { quotePath } from "./tools/limits.ts";
 
 export const HOME = "/home/agent";
 /** A sandbox takes files of 10 MiB. Characters of up to three bytes are counted as such. */

@@ -37,6 +37,12 @@ export interface DocumentText {
 /** How many pages of a scanned PDF are made images at a time. */
 export const MAX_SCANNED_PAGES = 10;
 
+export interface InspectedPdf {
+  readonly pages: number;
+  /** Whether its first pages have no text. */
+  readonly isScanned: boolean;
+}
+
 export interface ScannedPage {
   /** From 1. */
   readonly number: number;

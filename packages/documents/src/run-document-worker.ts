@@ -5,8 +5,7 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
-import type { FairQueue } from "../../platform/fair-queue.ts";
-import { superviseWorker } from "../../platform/supervise-worker.ts";
+import { superviseWorker } from "../../kit/src/supervise-worker.ts";
 import type { DocumentFormat } from "./document.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -15,7 +14,17 @@ const MAX_HEAP_MIB = 1_024;
 /** Whose share of this machine the work on documents takes. */
 export interface DocumentWork {
   readonly accountId: string;
-  readonly queue: FairQueue;
+  readonly queue: Queue;
+}
+
+/** Lets an account use a part of this machine. */
+interface Queue {
+  /** @throws if the account gets no part in time; the reason of `signal` */
+  run<Result>(
+    accountId: string,
+    signal: AbortSignal | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result>;
 }
 
 export type WrittenFormat = "XLSX" | "DOCX" | "PDF";
@@ -59,7 +68,7 @@ const answer = z.union([
 
 /**
  * Returns the document, or why there is none: the end of a sentence that starts with its name.
- * @throws QueueRefusal; the reason of `signal`
+ * @throws the error of the queue; the reason of `signal`
  */
 export function runDocumentWorker<Document>(
   { accountId, queue }: DocumentWork,
@@ -69,7 +78,7 @@ export function runDocumentWorker<Document>(
   return queue.run(accountId, signal, async () => {
     // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
     // object.
-    const code = join(process.cwd(), "lib", "agent", "documents", "document-worker.ts");
+    const code = join(process.cwd(), "packages", "documents", "src", "document-worker.ts");
     const worker = new Worker(code, {
       workerData: { ...task },
       env: {},

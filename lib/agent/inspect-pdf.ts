@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
-import { isQueueRefusal } from "../../platform/fair-queue.ts";
-import { createTtlCache, type TtlCache } from "../../platform/ttl-cache.ts";
-import { MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
-import { type DocumentTask, type DocumentWork, runDocumentWorker } from "./run-document-worker.ts";
-
-export interface InspectedPdf {
-  readonly pages: number;
-  /** Whether its first pages have no text. */
-  readonly isScanned: boolean;
-}
+import {
+  type InspectedPdf,
+  MAX_SCANNED_PAGES,
+  type ScannedPage,
+} from "../../packages/documents/src/document.ts";
+import {
+  type DocumentTask,
+  type DocumentWork,
+  runDocumentWorker,
+} from "../../packages/documents/src/run-document-worker.ts";
+import { isQueueRefusal } from "../platform/fair-queue.ts";
+import { createTtlCache, type TtlCache } from "../platform/ttl-cache.ts";
 
 /** What PDFs are, by their content: a chat shows the same ones to its model in every turn. */
 export type PdfInspections = TtlCache<InspectedPdf | null>;

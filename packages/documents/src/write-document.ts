@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { cutName } from "../../platform/cut-name.ts";
+import { cutName } from "../../kit/src/cut-name.ts";
 import {
   type DocumentWork,
   runDocumentWorker,

@@ -1,7 +1,6 @@
-/** The pages of a scanned PDF as images, in the worker of `inspect-pdf.ts`. */
+/** The pages of a scanned PDF as images, in the worker. */
 import { getResolvedPDFJS } from "unpdf";
-import { MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
-import type { InspectedPdf } from "./inspect-pdf.ts";
+import { type InspectedPdf, MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
 import { openPdf } from "./parse-pdf.ts";
 import { encodeGrayPng, type GrayImage } from "./write-png.ts";
 

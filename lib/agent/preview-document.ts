@@ -1,8 +1,8 @@
-import type { App } from "../../app.ts";
-import { type AppError, appError } from "../../contract/app-error.ts";
-import { isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
-import { formatOf } from "./document.ts";
-import { runDocumentWorker } from "./run-document-worker.ts";
+import { formatOf } from "../../packages/documents/src/document.ts";
+import { runDocumentWorker } from "../../packages/documents/src/run-document-worker.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
+import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 
 /** The work of a reader who has gone ends. */
 const gone = appError("unavailable", "The request was canceled");
@@ -12,7 +12,7 @@ const gone = appError("unavailable", "The request was canceled");
  * Errors: 400 for a file that is no document or cannot be read, 429, 503.
  */
 export async function previewDocument(
-  { queues }: Pick<App, "queues">,
+  { queues }: Parts<"queues">,
   accountId: string,
   { name, bytes }: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /** Markdown of a model as HTML for mail programs. The text is untrusted: tags stay text, and nothing is loaded. */
 import { Marked, type Tokens } from "marked";
-import { concealedHost } from "../../contract/shown-links.ts";
-import { escapeHtml } from "../../platform/html-page.ts";
+import { escapeHtml } from "../../kit/src/html-page.ts";
+import { concealedHost } from "../../kit/src/shown-links.ts";
 
 const LINK = /^(?:https?|mailto):/i;
 

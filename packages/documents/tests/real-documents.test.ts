@@ -6,9 +6,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { type DocumentFormat, formatOf } from "../../../lib/agent/documents/document.ts";
-import { formatCount } from "../../../lib/agent/documents/docx-numbering.ts";
-import { parseDocument } from "../../../lib/agent/documents/parse-document.ts";
+import { type DocumentFormat, formatOf } from "../src/document.ts";
+import { formatCount } from "../src/docx-numbering.ts";
+import { parseDocument } from "../src/parse-document.ts";
 
 const folder = "tests/support/fixtures/documents";
 

@@ -1,0 +1,103 @@
+/**
+ * The parts of a process as functions receive them: an adapter of each port, and the queues, caches and workers. The
+ * composition root (app.ts) creates them once from the settings.
+ */
+import type { JSONValue } from "ai";
+import type { PdfInspections } from "./agent/inspect-pdf.ts";
+import type { ContextWindows } from "./agent/models/context-windows.ts";
+import type { ModelOutages } from "./agent/models/model-outages.ts";
+import type { ModelProvider } from "./agent/models/port.ts";
+import type { CatalogProvider } from "./catalog/port.ts";
+import type { ConnectorProvider } from "./connectors/port.ts";
+import type { ContentProvider } from "./content/port.ts";
+import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
+import type { AppError } from "./contract/app-error.ts";
+import type { EffectLine } from "./contract/approvals.ts";
+import type { OwnRequest } from "./contract/effects.ts";
+import type { RunOptions } from "./contract/run-options.ts";
+import type { Engine } from "./engine/port.ts";
+import type { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
+import type { Mailer } from "./mail/port.ts";
+import type { Queues } from "./platform/fair-queue.ts";
+import type { TtlCache } from "./platform/ttl-cache.ts";
+import type { RequestLog } from "./requests/request-log.ts";
+import type { ResearchProvider } from "./research/port.ts";
+import type { SandboxProvider } from "./sandbox/port.ts";
+import type { SearchProvider } from "./search/port.ts";
+import type { TaskRunner } from "./tasks/port.ts";
+import type { RunningTurns } from "./turns/running-turns.ts";
+
+export interface App {
+  readonly engine: Engine;
+  readonly models: ModelProvider;
+  readonly modelOutages: ModelOutages;
+  readonly contextWindows: ContextWindows;
+  readonly sandboxes: SandboxProvider;
+  /** Null where nothing can make videos and images. */
+  readonly content: ContentProvider | null;
+  readonly media: MediaStorage;
+  readonly contents: ContentStorage;
+  readonly tasks: TaskRunner;
+  readonly catalog: CatalogProvider;
+  readonly research: ResearchProvider;
+  readonly search: SearchProvider;
+  /** Null where no accounts can be connected. */
+  readonly connectors: ConnectorProvider | null;
+  readonly mail: Mailer;
+  readonly identity: TokenVerifier;
+  readonly queues: Queues;
+  /** Null for a file that is no image. */
+  readonly thumbnails: TtlCache<Uint8Array<ArrayBuffer> | null>;
+  readonly pdfInspections: PdfInspections;
+  readonly proxiedImages: TtlCache<ProxiedImage | AppError>;
+  /** Resolves with the texts of the built-in skill `platform-api` by path. */
+  readonly describeApi: () => Promise<Readonly<Record<string, string>>>;
+  readonly agentTasks: () => Promise<AgentTasks>;
+  /** Resolves with a request to this service as it would be understood; null if no operation is like that. */
+  readonly judgeRequest: (
+    method: string,
+    url: URL,
+    body: string | undefined,
+  ) => Promise<OwnRequest | null>;
+  readonly runningTurns: RunningTurns;
+  /** Sends the events of webhooks. */
+  readonly deliveryWorker: Pick<Worker<[]>, "wake">;
+  readonly mailWorker: Worker<[Parts<"deliveryWorker" | "mail" | "queues" | "sandboxes">]>;
+  /** Condenses memories. */
+  readonly memoryWorker: Worker<[Parts<"contents" | "modelOutages" | "models" | "queues">]>;
+  readonly requestLog: RequestLog;
+}
+
+/** The parts that a function needs, such as `Parts<"engine" | "models">`. */
+export type Parts<Name extends keyof App> = Pick<App, Name>;
+
+/** The tasks of the agent's tools, whose modules only a turn loads that uses them. */
+interface AgentTasks {
+  planTask(
+    input: unknown,
+    turn: TaskTurn,
+  ): { readonly effect: readonly EffectLine[] } | { readonly error: string };
+  scheduleTask(
+    parts: Parts<"models" | "queues">,
+    turn: TaskTurn & { readonly account_id: string },
+    id: string,
+    input: unknown,
+  ): Promise<JSONValue>;
+  listTasks(accountId: string): Promise<JSONValue>;
+}
+interface TaskTurn {
+  readonly artist_id: string | null;
+  readonly options: RunOptions;
+}
+
+export interface ProxiedImage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+}
+
+/** Works on the rows of a queue in the database. */
+interface Worker<Needs extends readonly unknown[]> {
+  /** Claims work that is due. Never throws. */
+  wake(...needs: Needs): void;
+  untilIdle(deadline: AbortSignal): Promise<void>;
+}
