@@ -18,6 +18,8 @@ export async function register(): Promise<void> {
   const { checkStart } = await import("./lib/health/diagnose.ts");
   await checkStart(app);
   await app.engine.start();
+  const { observeParts } = await import("./lib/health/check-parts.ts");
+  observeParts(app);
   const { drain } = await import("./lib/platform/drain.ts");
   drain().add(async (deadline) => {
     await app.engine.drain(deadline);

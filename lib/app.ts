@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import type { FairQueue } from "../packages/kit/src/fair-queue.ts";
 import { setProcessWide } from "../packages/kit/src/process-wide.ts";
 import { runtimePath } from "../packages/kit/src/runtime-path.ts";
-import { count, observePool } from "../packages/kit/src/telemetry/metrics.ts";
+import { count, observe, observePool } from "../packages/kit/src/telemetry/metrics.ts";
 import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
 import { createPdfInspections } from "./agent/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
@@ -61,6 +61,7 @@ export async function createEngine(settings: Config): Promise<Engine> {
     findRun: selectRunOfTurn,
     measurements: {
       count: (name, amount) => count(`agent_platform.${name}`, amount),
+      observe: (name, read) => observe(`agent_platform.${name}`, read),
       observePool: (pool) => observePool("engine", pool),
     },
   } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;

@@ -120,7 +120,7 @@ async function createHosted(wanted: Wanted): Promise<string> {
 function refuseOtherSecret(secret: string, recorded: unknown): void {
   if (!recorded || recorded === fingerprintOf(secret)) return;
   throw new Error(
-    "No key was created: API_KEY_SECRET is not that of the database's servers, which would not accept the key",
+    "No key was created: API_KEY_SECRET differs from the secret of the database's servers, which would not accept the key",
   );
 }
 

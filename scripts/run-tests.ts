@@ -2,7 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { projectRoot } from "./project-root.ts";
 import { runProgram } from "./run-program.ts";
+import { removeStaleBuilds } from "./stale-builds.ts";
 
 const reportSchema = z.object({
   numPassedTests: z.number(),
@@ -38,6 +40,8 @@ export async function test(
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "vitest-report-"));
   const report = join(folder, "report.json");
+  // Of a run that was killed.
+  removeStaleBuilds(projectRoot);
   try {
     const code = await runProgram(
       [
@@ -75,5 +79,6 @@ export async function test(
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    removeStaleBuilds(projectRoot);
   }
 }

@@ -1,4 +1,4 @@
-import { Disc3 } from "lucide-react";
+import { Disc3 } from "./_ui/icons.tsx";
 import { Missing } from "./_ui/states.tsx";
 
 export const metadata = { title: "Not found" };

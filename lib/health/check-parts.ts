@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
 import { rate } from "../contract/rate-limit.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
@@ -81,6 +82,16 @@ export function checkParts(app: App): Promise<CheckedPart[]> {
     running = undefined;
   });
   return running;
+}
+
+/** Observes the parts that have a check whenever metrics are exported, for the life of the process. */
+export function observeParts(app: App): void {
+  for (const { name } of listParts(app).filter((part) => part.name in checks)) {
+    const check = async () => (await checkParts(app)).find((part) => part.name === name);
+    observe("agent_platform.part.ready", async () => Number((await check())?.ready), {
+      part: name,
+    });
+  }
 }
 
 async function checkPart(app: App, part: Part): Promise<CheckedPart> {

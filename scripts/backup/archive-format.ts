@@ -1,7 +1,8 @@
 /**
  * The format of a backup: a tar archive, compressed with gzip. Its first entry is `backup.json` with
  * the header, its last one `checksum.json`; between them are the files and folders of a `DATA_DIR`, and the
- * symbolic links of its sandboxes.
+ * symbolic links of its sandboxes. The database is in `postgres` as the files of its cluster, or in
+ * `database.dump` as `pg_dump` has written it.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -9,19 +10,31 @@ import { RESTORING } from "../data-dir.ts";
 
 export const HEADER = "backup.json";
 export const CHECKSUM = "checksum.json";
+/** Of the database; it never becomes a file of a `DATA_DIR`. */
+export const DUMP = "database.dump";
 
 /** What a restore has in `DATA_DIR` itself until it is complete. No backup has entries of these names. */
 export const RESTORE_FILES: readonly string[] = [RESTORING, "lock", "lock.pid"];
 
-export const headerSchema = z.object({
-  format: z.literal(1),
+const common = {
   createdAt: z.iso.datetime(),
-  /** The major version of PostgreSQL, which alone can read the files of the cluster. */
+  /** The major version of PostgreSQL. */
   postgres: z.int(),
   /** The versions of the applied migrations. */
   migrations: z.array(z.string()),
+};
+/** By `npm run backup`: only the same major version can read the files of the cluster. */
+const clusterSchema = z.object({ format: z.literal(1), ...common });
+/** By `bin/backup`, with the major version of `pg_dump` and the login that owns the tables. */
+const dumpSchema = z.object({
+  format: z.literal(2),
+  ...common,
+  pgDump: z.int(),
+  login: z.string(),
 });
+export const headerSchema = z.discriminatedUnion("format", [clusterSchema, dumpSchema]);
 export type BackupHeader = z.output<typeof headerSchema>;
+export type ClusterHeader = z.output<typeof clusterSchema>;
 
 export const checksumSchema = z.object({
   /** The number of entries between the header and the checksum. */

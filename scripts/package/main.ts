@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { backUpOwn, restoreOwn } from "../backup/own-database.ts";
 import { importCatalog } from "../catalog/import-catalog.ts";
 import { dataDirOf } from "../data-dir.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
@@ -30,6 +31,8 @@ const commands: Record<CommandName, () => Promise<number>> = {
   key: () => makeKey(args, { name: "bin/key", reachDatabase }),
   "catalog-import": () => importCatalog(args, { name: "bin/catalog-import", reachDatabase }),
   doctor: runDoctor,
+  backup: () => backUpOwn(args),
+  restore: () => restoreOwn(args),
 };
 
 async function server(): Promise<number> {

@@ -230,10 +230,18 @@ describe("metrics", () => {
       "agent_platform.queue.wait",
       "agent_platform.queue.used",
       "agent_platform.sandbox.processes",
+      "agent_platform.database.size",
+      "agent_platform.inbox.age",
+      "agent_platform.model.cost",
+      "agent_platform.part.ready",
+      "agent_platform.queue.age",
       "db.client.connection.count",
       "gen_ai.client.token.usage",
       "http.server.request.duration",
       "http.client.request.duration",
+      "nodejs.eventloop.delay.max",
+      "process.unix.file_descriptor.count",
+      "system.filesystem.utilization",
     ]) {
       expect(received).toContain(name);
     }

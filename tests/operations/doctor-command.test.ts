@@ -1,5 +1,6 @@
 /** `npm run doctor` as a process of its own, beside the server that all tests share. */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,6 +76,12 @@ describe("npm run doctor", () => {
     const found = findingsOf(outcome);
     expect(found.filter(({ status }) => status === "failed")).toEqual([]);
     expect(found).toContainEqual(expect.objectContaining({ check: "migrations", status: "ok" }));
+    const guide = readFileSync(join(projectRoot, "docs", "deploy.md"), "utf8");
+    const documented = [...guide.matchAll(/^ok {7}(\w+(?: \w+)?) {2,}/gm)].map(
+      ([, check]) => check,
+    );
+    expect(documented.length).toBeGreaterThan(15);
+    expect(found.map(({ check }) => check)).toEqual(expect.arrayContaining(documented));
   });
 
   it("with a hosted project prints a table that ends with the sum, and exits with 0", async () => {

@@ -110,7 +110,7 @@ test.each(["over REST", "in its own database"])(
     const database = { url: parts.env.DATABASE_URL ?? "", stop: async () => {} };
     const command = { name: "key", reachDatabase: async () => database } as unknown as Command;
     const args = ["--email", "other-secret@example.com"];
-    await expect(makeKey(args, command)).rejects.toThrow("API_KEY_SECRET is not that of");
+    await expect(makeKey(args, command)).rejects.toThrow("API_KEY_SECRET differs");
     expect(await sql`select from accounts where email = 'other-secret@example.com'`).toEqual([]);
   },
 );

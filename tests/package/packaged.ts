@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, inject } from "vitest";
+import { expect, inject, vi } from "vitest";
 import { freePort } from "../../scripts/free-port.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 
@@ -91,6 +91,7 @@ export async function serve(
   void server.ended.then((ended) => {
     exit = ended;
   });
-  await expect.poll(() => exit?.output ?? server.output()).toContain("Ready on");
+  const ready = () => expect(exit?.output ?? server.output()).toContain("Ready on");
+  await vi.waitFor(ready, { timeout: 60_000, interval: 100 });
   return { ...server, url: `http://127.0.0.1:${port}` };
 }

@@ -1,8 +1,8 @@
-import { ShieldQuestion } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { Approval } from "@/lib/turns/approvals-contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ForeignText } from "../_ui/foreign-text.tsx";
+import { ShieldQuestion } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 

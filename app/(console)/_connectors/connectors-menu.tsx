@@ -1,9 +1,9 @@
-import { Check, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
+import { Check, Plus } from "../_ui/icons.tsx";
 import type { MenuState } from "../_ui/menu-button.tsx";
 import { CONNECTION_STATES, connectionTo } from "../connectors/connect-service.ts";
 import { connectorOf } from "../connectors/known-connectors.tsx";

@@ -1,8 +1,8 @@
-import { Plug } from "lucide-react";
 import { api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { Plug } from "../_ui/icons.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { pathOf } from "../chat/_list/row-target.ts";

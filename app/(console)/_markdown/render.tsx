@@ -2,11 +2,12 @@
  * Renders tokens of Markdown as elements, on the server and in the browser. What differs between answers of
  * a model and the documentation is given as `parts`.
  */
-import { Check } from "lucide-react";
+
 import type { MarkedToken, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
 import { concealedHost } from "@/packages/kit/src/shown-links.ts";
 import { cn } from "../_ui/class-names.ts";
+import { Check } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import type { FormulaToken, MarkdownToken } from "./extensions.ts";

@@ -1,4 +1,3 @@
-import { Check, Search } from "lucide-react";
 import { Popover } from "radix-ui";
 import {
   type ComponentProps,
@@ -14,6 +13,7 @@ import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { SelectField, Switch } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
+import { Check, Search } from "../_ui/icons.tsx";
 import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
 
 type Chosen = "effort" | "fallback_models" | (typeof TOOLS)[number]["option"];

@@ -1,8 +1,8 @@
-import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
 import { type Model, useModels } from "../_hooks/shared-reads.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { buttonStyle } from "../_ui/button.tsx";
+import { ChevronDown } from "../_ui/icons.tsx";
 import type { ModelOptions } from "./model-list.tsx";
 
 const ModelList = lazyComponent(() => import("./model-list.tsx"), "ModelList");

@@ -1,7 +1,7 @@
-import { X } from "lucide-react";
 import type { RefObject } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { X } from "../_ui/icons.tsx";
 import { chooseArtist, useScope } from "./scope.ts";
 
 interface ArtistChipProps {

@@ -1,16 +1,4 @@
 import { Command } from "cmdk";
-import {
-  Keyboard,
-  KeyRound,
-  LayoutTemplate,
-  LogOut,
-  type LucideIcon,
-  MessageSquare,
-  Monitor,
-  Moon,
-  Plus,
-  Sun,
-} from "lucide-react";
 import { useRouter } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { type ReactNode, useEffect, useRef, useState } from "react";
@@ -20,6 +8,18 @@ import { useArtists, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { signOut } from "../_session/auth.ts";
 import { useFocusReturn } from "../_ui/dialog.tsx";
+import {
+  type IconComponent,
+  Keyboard,
+  KeyRound,
+  LayoutTemplate,
+  LogOut,
+  MessageSquare,
+  Monitor,
+  Moon,
+  Plus,
+  Sun,
+} from "../_ui/icons.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
 import { hrefOfFound } from "../chat/_list/row-target.ts";
 import { hasMessages, titleOfChat } from "../chat/_list/use-chat-list.ts";
@@ -182,7 +182,7 @@ function Item({ label, value = label, icon, detail, isFound = false, run }: Row)
   );
 }
 
-const mark = (Icon: LucideIcon) => (
+const mark = (Icon: IconComponent) => (
   <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
 );
 

@@ -1,8 +1,8 @@
-import { X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
 import { useFocusReturn } from "../_ui/dialog.tsx";
+import { X } from "../_ui/icons.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 

@@ -7,17 +7,17 @@ import {
   Disc3,
   FlaskConical,
   FolderOpen,
+  type IconComponent,
   KeyRound,
   LayoutTemplate,
   ListChecks,
-  type LucideIcon,
   MicVocal,
   Plug,
   Settings,
-} from "lucide-react";
+} from "../_ui/icons.tsx";
 
 /** A page. `g` and then its key open it. */
-export type NavItem = Readonly<{ href: string; label: string; icon: LucideIcon; key?: string }>;
+export type NavItem = Readonly<{ href: string; label: string; icon: IconComponent; key?: string }>;
 export type NavGroup = Readonly<{ label: string; items: readonly NavItem[] }>;
 
 /** The pages beside the chats, in their order. The first group needs no heading. */

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { AudioLines, ChevronRight, ChevronsUpDown, LogOut, Mail, UsersRound } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { useEffect, useId, useSyncExternalStore } from "react";
 import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
@@ -11,6 +10,14 @@ import { LazyCover } from "../_session/artist-chip.tsx";
 import { signOut, useSession } from "../_session/auth.ts";
 import { chooseArtist, currentScope, subscribeToStorage, useScope } from "../_session/scope.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
+import {
+  AudioLines,
+  ChevronRight,
+  ChevronsUpDown,
+  LogOut,
+  Mail,
+  UsersRound,
+} from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { Skeleton } from "../_ui/states.tsx";

@@ -1,4 +1,3 @@
-import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -6,6 +5,7 @@ import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { chooseArtist, chooseOrganization, useScope } from "../_session/scope.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
+import { Building2, Check, Plus, UserRound, UsersRound } from "../_ui/icons.tsx";
 import type { MenuState } from "../_ui/menu-button.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
 

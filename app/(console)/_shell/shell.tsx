@@ -1,6 +1,5 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
-import { Menu, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
 import {
   Activity,
@@ -14,6 +13,7 @@ import {
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
+import { Menu, Search } from "../_ui/icons.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { useFrame } from "./frame.tsx";

@@ -1,4 +1,10 @@
 "use client";
+import { useRouter } from "next/navigation";
+import { useEffect, useSyncExternalStore } from "react";
+import { useSession } from "../_session/auth.ts";
+import { ButtonLink } from "../_ui/button.tsx";
+import { CopyableText } from "../_ui/copy-button.tsx";
+import { Cover } from "../_ui/cover.tsx";
 import {
   BadgeDollarSign,
   CalendarClock,
@@ -8,13 +14,7 @@ import {
   ListMusic,
   Newspaper,
   Route,
-} from "lucide-react";
-import { useRouter } from "next/navigation";
-import { useEffect, useSyncExternalStore } from "react";
-import { useSession } from "../_session/auth.ts";
-import { ButtonLink } from "../_ui/button.tsx";
-import { CopyableText } from "../_ui/copy-button.tsx";
-import { Cover } from "../_ui/cover.tsx";
+} from "../_ui/icons.tsx";
 import { useFrame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
 

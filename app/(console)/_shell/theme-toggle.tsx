@@ -1,6 +1,6 @@
-import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { IconButton } from "../_ui/button.tsx";
+import { Monitor, Moon, Sun } from "../_ui/icons.tsx";
 import { useFrame } from "./frame.tsx";
 import { chooseTheme, type Theme } from "./theme.ts";
 

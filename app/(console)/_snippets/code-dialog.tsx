@@ -1,4 +1,3 @@
-import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { useChatConnectors } from "../_connectors/connectors-picker.tsx";
 import type { CreatedKey } from "../_hooks/shared-reads.ts";
@@ -6,6 +5,7 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
+import { KeyRound } from "../_ui/icons.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
 import type { ChatAddress } from "../chat/_state/attachment.ts";

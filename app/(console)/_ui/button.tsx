@@ -1,6 +1,6 @@
-import { LoaderCircle, type LucideIcon } from "lucide-react";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
+import { type IconComponent, LoaderCircle } from "./icons.tsx";
 import { Link } from "./link.tsx";
 
 const base =
@@ -25,7 +25,7 @@ interface ButtonStyle {
 
 interface Labeled {
   /** Stands before the text, as a decoration. */
-  readonly icon?: LucideIcon;
+  readonly icon?: IconComponent;
 }
 
 /** Styles a link as a button. See `ButtonLink` for links within the console. */

@@ -1,7 +1,7 @@
-import { X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";
 import { controlStyle, inField } from "./form.tsx";
+import { X } from "./icons.tsx";
 
 interface ChipsInputProps {
   readonly id: string;

@@ -1,8 +1,8 @@
 "use client";
-import { Check, Copy } from "lucide-react";
 import { type ComponentProps, useEffect, useState } from "react";
 import { Button, iconButtonStyle } from "./button.tsx";
 import { cn } from "./class-names.ts";
+import { Check, Copy } from "./icons.tsx";
 import { toast } from "./toast.tsx";
 
 /** A button that copies `text`. `label` is its tooltip and its name for screen readers. */

@@ -1,4 +1,3 @@
-import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import {
   type ComponentProps,
@@ -10,6 +9,7 @@ import {
 } from "react";
 import { Button } from "./button.tsx";
 import { cn } from "./class-names.ts";
+import { X } from "./icons.tsx";
 import { ErrorNote } from "./states.tsx";
 
 export const DialogClose = Base.Close;

@@ -1,7 +1,7 @@
-import type { LucideIcon } from "lucide-react";
 import { DropdownMenu as Base } from "radix-ui";
 import { type ComponentProps, type ReactNode, useRef } from "react";
 import { cn } from "./class-names.ts";
+import type { IconComponent } from "./icons.tsx";
 import type { MenuState } from "./menu-button.tsx";
 
 const contentStyle = "z-50 min-w-40 rounded-lg border bg-surface p-1 shadow-lg animate-appear";
@@ -62,7 +62,10 @@ export function MenuItem({
   className,
   children,
   ...rest
-}: ComponentProps<typeof Base.Item> & { readonly danger?: boolean; readonly icon?: LucideIcon }) {
+}: ComponentProps<typeof Base.Item> & {
+  readonly danger?: boolean;
+  readonly icon?: IconComponent;
+}) {
   return (
     <Base.Item
       {...rest}

@@ -1,6 +1,6 @@
-import { ChevronDown, Search } from "lucide-react";
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cn } from "./class-names.ts";
+import { ChevronDown, Search } from "./icons.tsx";
 
 type FormProps = Omit<ComponentProps<"form">, "onSubmit"> & { readonly onSubmit: () => unknown };
 

@@ -1,7 +1,7 @@
-import { ExternalLink } from "lucide-react";
 import { useFrame } from "../_shell/frame.tsx";
 import { type ContentMedia, mediaAddress } from "../content/content-result.ts";
 import { cn } from "./class-names.ts";
+import { ExternalLink } from "./icons.tsx";
 
 type MediaViewProps = Readonly<{ media: ContentMedia; label: string; className?: string }>;
 

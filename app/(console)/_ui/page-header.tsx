@@ -1,6 +1,6 @@
-import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
+import { ArrowLeft } from "./icons.tsx";
 import { Link } from "./link.tsx";
 
 interface PageProps {

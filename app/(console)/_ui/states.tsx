@@ -1,10 +1,10 @@
-import { CircleAlert, type LucideIcon } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 import type { ApiError } from "../_api/request.ts";
 import type { Pages } from "../_hooks/use-pages.ts";
 import type { Query } from "../_hooks/use-query.ts";
 import { Button, ButtonLink } from "./button.tsx";
 import { cn } from "./class-names.ts";
+import { CircleAlert, type IconComponent } from "./icons.tsx";
 
 /** Says what a list will hold, what that is good for, and how to start. */
 export function EmptyState({
@@ -14,7 +14,7 @@ export function EmptyState({
   isWholePage = false,
   children,
 }: {
-  readonly icon: LucideIcon;
+  readonly icon: IconComponent;
   readonly title: string;
   readonly text: ReactNode;
   /** Whether the page has no other heading. */
@@ -37,7 +37,7 @@ export function EmptyState({
 }
 
 interface MissingProps {
-  readonly icon: LucideIcon;
+  readonly icon: IconComponent;
   readonly title: string;
   readonly text: string;
   readonly href: string;

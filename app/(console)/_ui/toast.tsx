@@ -1,9 +1,9 @@
 "use client";
-import { CircleAlert, CircleCheck, X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { useEffect, useSyncExternalStore } from "react";
 import { IconButton } from "./button.tsx";
 import { cn } from "./class-names.ts";
+import { CircleAlert, CircleCheck, X } from "./icons.tsx";
 import { TextLink } from "./link.tsx";
 
 interface Toast {

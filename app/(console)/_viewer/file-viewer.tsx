@@ -1,4 +1,3 @@
-import { ExternalLink } from "lucide-react";
 import { type ReactNode, useEffect, useReducer, useState } from "react";
 import type { DocumentText, Sheet } from "@/packages/documents/src/document.ts";
 import { type ApiError, fetchWithBearer, networkError, toApiError } from "../_api/request.ts";
@@ -6,6 +5,7 @@ import { languageOfPath } from "../_code/languages.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Segmented } from "../_ui/form.tsx";
+import { ExternalLink } from "../_ui/icons.tsx";
 import { openPdf } from "../_ui/save-file.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { ErrorState, Loading } from "../_ui/states.tsx";

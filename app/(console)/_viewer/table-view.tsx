@@ -1,6 +1,6 @@
-import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { Sheet } from "@/packages/documents/src/document.ts";
+import { ArrowDown, ArrowUp } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { type CsvTable, readCsv, sortRows } from "./csv-table.ts";

@@ -1,4 +1,3 @@
-import { Link2, Unlink } from "lucide-react";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { createArtistContract } from "@/lib/artists/contract.ts";
@@ -11,6 +10,7 @@ import { SmallButton } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
+import { Link2, Unlink } from "../_ui/icons.tsx";
 import { ArtistLine, type CatalogSearch, searchPath } from "../catalog/lists.tsx";
 import { MEDIA_TEXTS, MediaField } from "../content/media-field.tsx";
 

@@ -1,5 +1,4 @@
 "use client";
-import { MicVocal, Plus, Search } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useOrganizationNames } from "../_hooks/shared-reads.ts";
@@ -9,6 +8,7 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
+import { MicVocal, Plus, Search } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";

@@ -1,5 +1,4 @@
 "use client";
-import { SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import {
   type ReactNode,
@@ -13,6 +12,7 @@ import {
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
+import { SearchX } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";

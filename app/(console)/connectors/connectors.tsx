@@ -1,5 +1,4 @@
 "use client";
-import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
 import type {
@@ -17,6 +16,7 @@ import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../_ui/dialog.tsx";
 import { Form, SelectField, TextField } from "../_ui/form.tsx";
 import { formatDate } from "../_ui/format.ts";
+import { ShieldCheck } from "../_ui/icons.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";

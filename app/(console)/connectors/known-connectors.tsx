@@ -1,5 +1,5 @@
-import { BriefcaseBusiness, Hash, Inbox, Plug } from "lucide-react";
 import type { ComponentType } from "react";
+import { BriefcaseBusiness, Hash, Inbox, Plug } from "../_ui/icons.tsx";
 import airtable from "./_logos/airtable.svg";
 import discord from "./_logos/discord.svg";
 import dropbox from "./_logos/dropbox.svg";

@@ -1,4 +1,3 @@
-import { ChevronRight, type LucideIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { ASPECT_RATIOS, IMAGE_ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
@@ -7,6 +6,7 @@ import type { FormState } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Form, SelectField } from "../_ui/form.tsx";
+import { ChevronRight, type IconComponent } from "../_ui/icons.tsx";
 import { ErrorState } from "../_ui/states.tsx";
 import { nameOf } from "../runs/_state/task-run-state.ts";
 
@@ -28,7 +28,7 @@ export function ContentForm({
   children,
 }: Omit<ContentFormProps<never>, "form"> & {
   readonly label: string;
-  readonly icon: LucideIcon;
+  readonly icon: IconComponent;
   readonly submit: string;
   readonly form: Pick<FormState<object>, "ref" | "formError">;
   readonly children: ReactNode;

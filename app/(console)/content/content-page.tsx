@@ -1,5 +1,4 @@
 "use client";
-import { Sparkles } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
@@ -12,6 +11,7 @@ import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Card } from "../_ui/card.tsx";
+import { Sparkles } from "../_ui/icons.tsx";
 import { TextLink } from "../_ui/link.tsx";
 import { Page, Section } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, ShowMore } from "../_ui/states.tsx";

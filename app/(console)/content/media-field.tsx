@@ -1,9 +1,9 @@
-import { Images, Upload } from "lucide-react";
 import { useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
 import { IconButton } from "../_ui/button.tsx";
 import { Field, Input } from "../_ui/form.tsx";
+import { Images, Upload } from "../_ui/icons.tsx";
 import { UploadButton } from "../_ui/upload-button.tsx";
 import { uploadMedia } from "../chat/_state/upload-file.ts";
 import { type ContentMedia, mediaAddress } from "./content-result.ts";

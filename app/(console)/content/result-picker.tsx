@@ -1,7 +1,7 @@
-import { ImageOff } from "lucide-react";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
+import { ImageOff } from "../_ui/icons.tsx";
 import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";
 import {
   stateOf,

@@ -1,12 +1,12 @@
-import {
-  Image as ImageIcon,
-  LoaderCircle,
-  type LucideIcon,
-  Play,
-  TriangleAlert,
-} from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
+import {
+  type IconComponent,
+  Image as ImageIcon,
+  LoaderCircle,
+  Play,
+  TriangleAlert,
+} from "../_ui/icons.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { stateOf, useTaskRunMedia } from "../runs/_state/task-run-state.ts";
@@ -60,7 +60,7 @@ function Finished({ run }: { readonly run: TaskRun }) {
   );
 }
 
-type MarkProps = Readonly<{ icon: LucideIcon; className?: string }>;
+type MarkProps = Readonly<{ icon: IconComponent; className?: string }>;
 
 /** Stands in the place of a picture. */
 const Mark = ({ icon: Icon, className }: MarkProps) => (

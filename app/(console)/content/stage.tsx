@@ -1,4 +1,3 @@
-import { Clapperboard, Download, LoaderCircle, RotateCcw } from "lucide-react";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
@@ -9,6 +8,7 @@ import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { AnchoredMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
 import { formatDuration } from "../_ui/format.ts";
+import { Clapperboard, Download, LoaderCircle, RotateCcw } from "../_ui/icons.tsx";
 import { TextLink } from "../_ui/link.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";

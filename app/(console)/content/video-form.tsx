@@ -1,3 +1,8 @@
+import { useId } from "react";
+import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
+import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
+import { IconButton, SmallButton } from "../_ui/button.tsx";
+import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import {
   Captions,
   Clapperboard,
@@ -9,12 +14,7 @@ import {
   Sparkles,
   TextCursorInput,
   X,
-} from "lucide-react";
-import { useId } from "react";
-import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
-import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
-import { IconButton, SmallButton } from "../_ui/button.tsx";
-import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
+} from "../_ui/icons.tsx";
 import {
   aspects,
   ContentForm,

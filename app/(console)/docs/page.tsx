@@ -1,4 +1,4 @@
-import { ArrowRight } from "lucide-react";
+import { ArrowRight } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { PageHeader } from "../_ui/page-header.tsx";
 import { addressOfPage, groups } from "./_content/pages.ts";

@@ -1,9 +1,9 @@
-import { ArrowLeft, ArrowRight } from "lucide-react";
 import { CodeLines } from "../_code/code-lines.tsx";
 import type { CodeLine } from "../_code/languages.ts";
 import { createTokenizer } from "../_code/tokenize.ts";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
+import { ArrowLeft, ArrowRight } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 

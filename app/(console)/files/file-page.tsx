@@ -1,5 +1,4 @@
 import { useQuery as useStored } from "@tanstack/react-query";
-import { Download } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
@@ -15,6 +14,7 @@ import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { formatBytes } from "../_ui/format.ts";
+import { Download } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { BackLink, DetailHeader, Section } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";

@@ -1,5 +1,4 @@
 "use client";
-import { Folder, FolderOpen, Upload } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
@@ -12,6 +11,7 @@ import { useQuery } from "../_hooks/use-query.ts";
 import { useScope } from "../_session/scope.ts";
 import { SearchInput, Select } from "../_ui/form.tsx";
 import { formatBytes } from "../_ui/format.ts";
+import { Folder, FolderOpen, Upload } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { BackLink, Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";

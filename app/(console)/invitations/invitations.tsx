@@ -1,5 +1,4 @@
 "use client";
-import { Mail } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -17,6 +16,7 @@ import { chooseOrganization } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { formatDate } from "../_ui/format.ts";
+import { Mail } from "../_ui/icons.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";

@@ -1,5 +1,4 @@
 "use client";
-import { CircleCheck, KeyRound, LoaderCircle, Plus } from "lucide-react";
 import { useState } from "react";
 import { remove } from "../_api/request.ts";
 import { type CreatedKey, type KeyList, type ListedKey, useKeys } from "../_hooks/shared-reads.ts";
@@ -12,6 +11,7 @@ import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatDate, formatDateTime } from "../_ui/format.ts";
+import { CircleCheck, KeyRound, LoaderCircle, Plus } from "../_ui/icons.tsx";
 import { TextLink } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";

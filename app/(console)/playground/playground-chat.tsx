@@ -1,9 +1,9 @@
 import type { FileUIPart } from "ai";
-import { FlaskConical } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
+import { FlaskConical } from "../_ui/icons.tsx";
 import { EmptyState } from "../_ui/states.tsx";
 import { Composer, type ComposerProps } from "../chat/_conversation/composer.tsx";
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";

@@ -1,11 +1,17 @@
 "use client";
-import { Code2, GitCompare, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, useState } from "react";
 import { api } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import {
+  Code2,
+  GitCompare,
+  type IconComponent,
+  RotateCcw,
+  SlidersHorizontal,
+} from "../_ui/icons.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { RunItem } from "../runs/_state/run-state.ts";
 import { PlaygroundChat } from "./playground-chat.tsx";
@@ -101,7 +107,7 @@ function HeaderButton({
   label,
   className,
   ...rest
-}: ComponentProps<typeof Button> & { readonly icon: LucideIcon; readonly label: string }) {
+}: ComponentProps<typeof Button> & { readonly icon: IconComponent; readonly label: string }) {
   return (
     <Button
       icon={Icon}

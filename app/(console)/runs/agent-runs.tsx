@@ -1,4 +1,3 @@
-import { Bot, CalendarClock, MessageSquare, Plus, SearchX, X } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -10,6 +9,7 @@ import { Button, ButtonLink } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Segmented, Select } from "../_ui/form.tsx";
 import { formatCompact, formatDuration, formatUsd } from "../_ui/format.ts";
+import { Bot, CalendarClock, MessageSquare, Plus, SearchX, X } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";

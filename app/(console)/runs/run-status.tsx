@@ -1,5 +1,5 @@
-import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from "lucide-react";
 import { cn } from "../_ui/class-names.ts";
+import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from "../_ui/icons.tsx";
 import type { RunState } from "./_state/task-run-state.ts";
 
 const marks = {

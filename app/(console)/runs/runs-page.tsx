@@ -1,5 +1,4 @@
 "use client";
-import { Clapperboard, ListChecks, Plus, RefreshCw } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
@@ -9,6 +8,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button, ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/form.tsx";
 import { formatDuration } from "../_ui/format.ts";
+import { Clapperboard, ListChecks, Plus, RefreshCw } from "../_ui/icons.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";

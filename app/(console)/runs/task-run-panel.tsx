@@ -1,4 +1,3 @@
-import { Clapperboard } from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { Badge } from "../_ui/badge.tsx";
@@ -7,6 +6,7 @@ import { CopyableId } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { Clapperboard } from "../_ui/icons.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";

@@ -1,5 +1,4 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Inbox } from "lucide-react";
 import type { FoundChat } from "@/lib/sessions/session.ts";
 import type { Approval } from "@/lib/turns/approvals-contract.ts";
 import { type ApprovalAnswer, ApprovalCard } from "../_approvals/approval-card.tsx";
@@ -7,6 +6,7 @@ import { useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
+import { Inbox } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, ErrorNote, ErrorState, Loading, LoadMore, PagedList } from "../_ui/states.tsx";

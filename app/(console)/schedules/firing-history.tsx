@@ -1,9 +1,9 @@
-import { History } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { History } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";

@@ -1,9 +1,9 @@
-import { Play } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { runTaskContract } from "@/lib/schedules/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
+import { Play } from "../_ui/icons.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 export function RunNowButton({ id, title }: { readonly id: string; readonly title: string }) {

@@ -1,5 +1,4 @@
 "use client";
-import { CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
@@ -15,6 +14,7 @@ import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
 import { formatUntil } from "../_ui/format.ts";
+import { CalendarX, Pause, Pencil, Play, Trash2 } from "../_ui/icons.tsx";
 import { BackLink, DetailHeader, Page, Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Loaded, Loading, Missing, Skeleton } from "../_ui/states.tsx";

@@ -1,5 +1,4 @@
 "use client";
-import { CalendarClock, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { startTransition, useOptimistic } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -13,6 +12,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Switch } from "../_ui/form.tsx";
 import { formatUntil } from "../_ui/format.ts";
+import { CalendarClock, Plus } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";

@@ -1,4 +1,3 @@
-import { Trash2, Webhook } from "lucide-react";
 import { useState } from "react";
 import type {
   listConnectionsContract,
@@ -15,6 +14,7 @@ import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatDateTime } from "../_ui/format.ts";
+import { Trash2, Webhook } from "../_ui/icons.tsx";
 import { TextLink } from "../_ui/link.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";

@@ -1,5 +1,4 @@
 "use client";
-import { Download } from "lucide-react";
 import { useRef, useTransition } from "react";
 import type { ApiError } from "../_api/request.ts";
 import { type Me, useAccount } from "../_hooks/shared-reads.ts";
@@ -17,6 +16,7 @@ import {
   TextField,
   timeZoneOptions,
 } from "../_ui/form.tsx";
+import { Download } from "../_ui/icons.tsx";
 import { download } from "../_ui/save-file.ts";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";

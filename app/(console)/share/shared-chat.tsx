@@ -1,5 +1,4 @@
 "use client";
-import { Download, Wrench } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
 import type { continueShareContract, readShareContract } from "@/lib/sessions/shares/contract.ts";
@@ -9,6 +8,7 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { formatDateTime } from "../_ui/format.ts";
+import { Download, Wrench } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ErrorState } from "../_ui/states.tsx";
 import { hrefOf } from "../chat/_list/row-target.ts";

@@ -1,4 +1,3 @@
-import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useOptimistic, useState, useTransition } from "react";
 import type { Template } from "@/lib/templates/template.ts";
@@ -8,6 +7,7 @@ import { Button, IconButton, SmallButton } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "../_ui/icons.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { toast } from "../_ui/toast.tsx";

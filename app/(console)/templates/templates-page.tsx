@@ -1,11 +1,11 @@
 "use client";
-import { LayoutTemplate, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { Template } from "@/lib/templates/template.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
+import { LayoutTemplate, Plus, SearchX } from "../_ui/icons.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";

@@ -1,10 +1,10 @@
-import { ChartColumn, Download, Table as TableIcon } from "lucide-react";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/form.tsx";
 import { formatCompact, formatCost, formatCount, formatDay } from "../_ui/format.ts";
+import { ChartColumn, Download, Table as TableIcon } from "../_ui/icons.tsx";
 import { saveFile } from "../_ui/save-file.ts";
 import { type Bar, type Series, StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
 import { ErrorState, Skeleton } from "../_ui/states.tsx";

@@ -11,6 +11,7 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
+import { count } from "../../../packages/kit/src/telemetry/metrics.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import { pdfTokens } from "../pdf-tokens.ts";
 import type { ModelProvider } from "./port.ts";
@@ -79,13 +80,15 @@ export function meterModel(
   ): Promise<ModelUse> => {
     const id = answeredBy?.replaceAll("\0", "").slice(0, MAX_MODEL_ID_CHARS).toWellFormed();
     const known = id && id !== modelId ? await models.price(id) : null;
-    const billed = billedUsd(tokens, metadata);
+    const costUsd = billedUsd(tokens, metadata) ?? costOf(known ?? (await price), tokens);
+    // By the model that was asked: an answer may name any.
+    count("agent_platform.model.cost", costUsd ?? 0, { "gen_ai.request.model": modelId });
     return {
       modelId: id || modelId,
       inputTokens: tokens.inputTokens.total ?? 0,
       cachedInputTokens: Math.min(tokens.inputTokens.cacheRead ?? 0, tokens.inputTokens.total ?? 0),
       outputTokens: tokens.outputTokens.total ?? 0,
-      costUsd: billed ?? costOf(known ?? (await price), tokens),
+      costUsd,
       estimated,
     };
   };

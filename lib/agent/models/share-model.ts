@@ -9,7 +9,7 @@ import type {
 import { wrapLanguageModel } from "ai";
 import { z } from "zod";
 import type { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
-import { count, record, startTimer } from "../../../packages/kit/src/telemetry/metrics.ts";
+import { record, startTimer } from "../../../packages/kit/src/telemetry/metrics.ts";
 import {
   isObserved,
   recordsContent,
@@ -73,7 +73,7 @@ export const billedUsd = (
   ofGateway.safeParse(metadata).data?.gateway.cost ?? ofServer.safeParse(raw).data?.cost;
 
 /**
- * Returns the model with a span and metrics of each call: its model, tokens, cost and duration. Returns the model
+ * Returns the model with a span and metrics of each call: its model, tokens and duration. Returns the model
  * itself where nothing is recorded.
  */
 function traceModel(model: LanguageModelV4): LanguageModelV4 {
@@ -86,7 +86,7 @@ function traceModel(model: LanguageModelV4): LanguageModelV4 {
         const call = openCall(model, params);
         try {
           const result = await call.run(async () => doGenerate());
-          call.finish(result.finishReason, result.usage, result.providerMetadata);
+          call.finish(result.finishReason, result.usage);
           if (recordsContent()) call.answer(result.content);
           call.end();
           return result;
@@ -128,11 +128,7 @@ function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageMo
     failure ??= errorType(error);
   };
   const answer = (content: unknown) => span.set({ "gen_ai.output.messages": toContent(content) });
-  const finish = (
-    reason: LanguageModelV4FinishReason,
-    usage: LanguageModelV4Usage,
-    metadata: SharedV4ProviderMetadata | undefined,
-  ): void => {
+  const finish = (reason: LanguageModelV4FinishReason, usage: LanguageModelV4Usage): void => {
     const { inputTokens, outputTokens } = usage;
     span.set({
       "gen_ai.response.finish_reasons": [reason.unified],
@@ -143,10 +139,6 @@ function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageMo
       record("gen_ai.client.token.usage", total, { ...labels, "gen_ai.token.type": type });
     tokens("input", inputTokens.total);
     tokens("output", outputTokens.total);
-    const cost = billedUsd(usage, metadata);
-    if (cost !== undefined) {
-      count("agent_platform.model.cost", cost, { "gen_ai.request.model": modelId });
-    }
   };
   return {
     run: span.run,
@@ -154,7 +146,7 @@ function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageMo
     answer,
     part(part: LanguageModelV4StreamPart): void {
       if (part.type === "error") fail(part.error);
-      else if (part.type === "finish") finish(part.finishReason, part.usage, part.providerMetadata);
+      else if (part.type === "finish") finish(part.finishReason, part.usage);
       else if (!recordsContent()) return;
       else if (part.type === "text-delta") text += part.delta;
       else if (part.type === "tool-call")

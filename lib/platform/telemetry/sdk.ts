@@ -30,6 +30,7 @@ import { waitUntil } from "@vercel/functions";
 import { providers } from "../../../packages/kit/src/telemetry/providers.ts";
 import type { Config } from "../config.ts";
 import { log } from "../log.ts";
+import { observeProcess } from "./observe-process.ts";
 
 const NAME = "agent-platform-api";
 /** Unsent telemetry must not hold up the end of a process for longer. */
@@ -53,6 +54,7 @@ export function startTelemetry(settings: Config): () => Promise<void> {
   const meters = startMetrics(settings, resource);
   known.tracer = tracers.getTracer(NAME);
   known.meter = meters.getMeter(NAME);
+  observeProcess(settings.DATA_DIR);
   return () => within(FLUSH_MS, Promise.allSettled([tracers.forceFlush(), meters.forceFlush()]));
 }
 

@@ -43,6 +43,8 @@ type Release = () => void;
 
 interface Waiter {
   readonly start: () => void;
+  /** When it came, in the time of `performance.now()`. */
+  readonly since: number;
 }
 
 export class FairQueue {
@@ -100,6 +102,7 @@ export class FairQueue {
           stopWaiting();
           admit();
         },
+        since: performance.now(),
       };
       const abort = () => leave(signal?.reason);
       const deadline = setTimeout(() => leave(new QueueRefusal("timeout")), this.#limits.maxWaitMs);
@@ -132,6 +135,10 @@ export class FairQueue {
     observe("agent_platform.queue.slots", () => slots, { queue });
     observe("agent_platform.queue.used", () => this.#running, { queue });
     observe("agent_platform.queue.waiting", waiting, { queue });
+    const oldest = (now: number) =>
+      [...this.#lines.values()].reduce((since, [one]) => Math.min(since, one?.since ?? now), now);
+    const age = (now = performance.now()) => (now - oldest(now)) / 1_000;
+    observe("agent_platform.queue.age", () => age(), { queue });
   }
 
   #take(accountId: string): Release {

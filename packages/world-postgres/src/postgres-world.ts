@@ -110,6 +110,18 @@ export class PostgresWorld {
     const { databaseUrl, channels, onError, measurements } = this.#options;
     measurements.count("processes.fenced", 0);
     measurements.count("runs.freed", 0);
+    measurements.observe("database.size", async () => {
+      const [row] = await this.#pool.sql`
+        select pg_database_size(current_database())::float8 as bytes`;
+      return Number(row?.bytes);
+    });
+    measurements.observe("inbox.age", async () => {
+      const [oldest] = await this.#pool.sql`
+        select extract(epoch from clock_timestamp() - posted_at)::float8 as seconds
+        from engine.inbox join engine.runs using (run_id)
+        where status = 'running' order by id limit 1`;
+      return Number(oldest?.seconds ?? 0);
+    });
     const ownChannels = {
       engine_runs: (runId: string) => this.#continue(runId),
       [FREE_RUNS]: () => void this.ownership.adopt().catch(onError),

@@ -1,5 +1,12 @@
 /** What model calls are recorded to have used, whatever the server says of them. */
 import { getEventListeners } from "node:events";
+import type { Attributes } from "@opentelemetry/api";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { meterModel } from "@/lib/agent/models/meter-model.ts";
@@ -7,6 +14,7 @@ import { shareModel } from "@/lib/agent/models/share-model.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { FairQueue } from "@/packages/kit/src/fair-queue.ts";
+import { providers } from "@/packages/kit/src/telemetry/providers.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
@@ -62,6 +70,28 @@ test("the model that answered is named and priced, else the one that was asked f
   }
   expect(await (await modelsAt({ MODEL_PRICES })).price("auto")).toMatchObject({ input: 2 });
   expect(await (await modelsAt({})).price("auto")).toBeNull();
+});
+
+test("its cost is counted under the model that was asked for", async () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
+  providers().meter = meters.getMeter("test");
+  await measure("fake-model", { usage, model: "named-by-the-answer" });
+  await measure("fake-small", { usage });
+  await meters.forceFlush();
+  providers().meter = undefined;
+  const counted = exporter
+    .getMetrics()
+    .flatMap(({ scopeMetrics }) => scopeMetrics)
+    .flatMap(({ metrics }) => metrics)
+    .filter(({ descriptor }) => descriptor.name === "agent_platform.model.cost")
+    .flatMap(({ dataPoints }): { attributes: Attributes; value: unknown }[] => dataPoints)
+    .map(({ attributes, value }) => [attributes["gen_ai.request.model"], value]);
+  await meters.shutdown();
+  expect(counted).toEqual([
+    ["fake-model", 0.0006],
+    ["fake-small", 0],
+  ]);
 });
 
 test.each([

@@ -1,5 +1,4 @@
 "use client";
-import { Disc3, FolderOpen, Images, Link2, Pencil, Search, Sparkles, UserX } from "lucide-react";
 import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -13,6 +12,16 @@ import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
 import { Button, ButtonLink, SmallButton } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
+import {
+  Disc3,
+  FolderOpen,
+  Images,
+  Link2,
+  Pencil,
+  Search,
+  Sparkles,
+  UserX,
+} from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import {

@@ -1,4 +1,3 @@
-import { CalendarClock, ListChecks, MessageSquare, MessageSquarePlus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { listTasksContract } from "@/lib/schedules/contract.ts";
@@ -19,6 +18,7 @@ import {
   formatDuration,
   formatUsd,
 } from "../../_ui/format.ts";
+import { CalendarClock, ListChecks, MessageSquare, MessageSquarePlus } from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, PagedList, Skeleton } from "../../_ui/states.tsx";

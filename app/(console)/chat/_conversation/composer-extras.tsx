@@ -1,12 +1,12 @@
 /** What stands around the box when it is needed: attached files, waiting messages, the context. Loaded on demand. */
 import type { UIMessage } from "ai";
-import { Clock3, Paperclip, Pencil, RotateCw, X, Zap } from "lucide-react";
 import { useTransition } from "react";
 import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
 import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../../_api/request.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { formatBytes, formatCompact } from "../../_ui/format.ts";
+import { Clock3, Paperclip, Pencil, RotateCw, X, Zap } from "../../_ui/icons.tsx";
 import { FileTypeIcon } from "../_message/file-type-icon.tsx";
 import type { Attachment } from "../_state/attachment.ts";
 import type { Attachments } from "../_state/attachments.ts";

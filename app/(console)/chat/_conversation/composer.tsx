@@ -1,5 +1,4 @@
 import type { FileUIPart } from "ai";
-import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
 import {
   type ReactNode,
   type RefObject,
@@ -13,6 +12,7 @@ import {
 import { useView } from "../../_hooks/use-view.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, IconButton } from "../../_ui/button.tsx";
+import { ArrowUp, CornerDownLeft, Paperclip, Square } from "../../_ui/icons.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
 import { prepareTurn } from "../_state/live-chat.ts";

@@ -1,8 +1,8 @@
 import type { UIMessage } from "ai";
-import { CircleAlert, WifiOff, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ButtonLink, IconButton } from "../../_ui/button.tsx";
+import { CircleAlert, WifiOff, X } from "../../_ui/icons.tsx";
 import type { ConversationView } from "../_state/conversation.ts";
 import { askingRun, isOpenQuestion } from "../_state/message-parts.ts";
 import type { ShownConversation } from "../_state/open-conversations.ts";

@@ -1,12 +1,12 @@
 "use client";
 import type { UIMessage } from "ai";
-import { FolderTree, MessageSquarePlus } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button } from "../../_ui/button.tsx";
+import { FolderTree, MessageSquarePlus } from "../../_ui/icons.tsx";
 import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
 import { TitleMenu } from "../_list/row.tsx";
 import { titleOfChat } from "../_list/use-chat-list.ts";

@@ -1,5 +1,5 @@
-import { Upload } from "lucide-react";
 import { type ComponentProps, type DragEvent, type ReactNode, useState } from "react";
+import { Upload } from "../../_ui/icons.tsx";
 
 type FileDropProps = Omit<ComponentProps<"div">, "onDrop"> & {
   readonly onFiles: (files: readonly File[]) => void;

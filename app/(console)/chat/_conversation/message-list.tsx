@@ -1,8 +1,8 @@
 import type { UIMessage } from "ai";
-import { ArrowDown } from "lucide-react";
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { loadModule } from "../../_load/load-module.ts";
 import { Button } from "../../_ui/button.tsx";
+import { ArrowDown } from "../../_ui/icons.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { TypingIndicator } from "../_message/message.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";

@@ -1,13 +1,5 @@
 "use client";
 import type { UIMessage } from "ai";
-import {
-  CalendarRange,
-  ChartNoAxesCombined,
-  ListMusic,
-  type LucideIcon,
-  Megaphone,
-  Receipt,
-} from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useEffect, useEffectEvent, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -19,6 +11,14 @@ import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import {
+  CalendarRange,
+  ChartNoAxesCombined,
+  type IconComponent,
+  ListMusic,
+  Megaphone,
+  Receipt,
+} from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { pageOf, pathOf } from "../_list/row-target.ts";
@@ -211,7 +211,7 @@ function StandInNote() {
   );
 }
 
-const suggestions: readonly (Suggestion & { readonly icon: LucideIcon })[] = [
+const suggestions: readonly (Suggestion & { readonly icon: IconComponent })[] = [
   {
     title: "Plan a release",
     icon: CalendarRange,

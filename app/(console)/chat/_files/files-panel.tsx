@@ -1,3 +1,11 @@
+import { useEffect, useReducer, useRef, useState } from "react";
+import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { IconButton } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import { formatBytes } from "../../_ui/format.ts";
 import {
   ArrowLeft,
   CornerLeftUp,
@@ -7,15 +15,7 @@ import {
   FolderOpen,
   RefreshCw,
   X,
-} from "lucide-react";
-import { useEffect, useReducer, useRef, useState } from "react";
-import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
-import type { Answer } from "../../_api/request.ts";
-import { useQuery } from "../../_hooks/use-query.ts";
-import { IconButton } from "../../_ui/button.tsx";
-import { cn } from "../../_ui/class-names.ts";
-import { formatBytes } from "../../_ui/format.ts";
+} from "../../_ui/icons.tsx";
 import { download } from "../../_ui/save-file.ts";
 import { Loaded, Loading, Skeletons } from "../../_ui/states.tsx";
 import { FileViewer, splitPlace } from "../../_viewer/file-viewer.tsx";

@@ -1,4 +1,14 @@
 /** What can be done with the chats of the list, one by one or several at once. Loaded on demand. */
+
+import { useRouter } from "next/navigation";
+import { useState, useTransition } from "react";
+import { flushSync } from "react-dom";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { api } from "../../_api/request.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
+import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import {
   Archive,
   ArchiveRestore,
@@ -13,16 +23,7 @@ import {
   PinOff,
   Share2,
   Trash2,
-} from "lucide-react";
-import { useRouter } from "next/navigation";
-import { useState, useTransition } from "react";
-import { flushSync } from "react-dom";
-import type { Chat } from "@/lib/sessions/session.ts";
-import { api } from "../../_api/request.ts";
-import { lazyComponent } from "../../_load/lazy-component.tsx";
-import { Button } from "../../_ui/button.tsx";
-import { ConfirmDialog } from "../../_ui/dialog.tsx";
-import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
+} from "../../_ui/icons.tsx";
 import type { MenuState } from "../../_ui/menu-button.tsx";
 import { download } from "../../_ui/save-file.ts";
 import { toast } from "../../_ui/toast.tsx";

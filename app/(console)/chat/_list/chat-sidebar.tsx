@@ -1,4 +1,3 @@
-import { Ellipsis, MessageSquarePlus, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -7,6 +6,7 @@ import { ArtistChip } from "../../_session/artist-chip.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { Ellipsis, MessageSquarePlus, Search } from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";

@@ -1,8 +1,8 @@
-import { ChevronDown, Ellipsis, type LucideIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { ChevronDown, Ellipsis, type IconComponent } from "../../_ui/icons.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { Link } from "../../_ui/link.tsx";
 import { MenuButton } from "../../_ui/menu-button.tsx";
@@ -80,7 +80,7 @@ interface WithMenuProps {
   readonly chat: ActionTarget;
   readonly isCurrent: boolean;
   readonly onCode?: () => void;
-  readonly icon: LucideIcon;
+  readonly icon: IconComponent;
   readonly label: string;
   readonly buttonStyle: string;
   readonly className: string;

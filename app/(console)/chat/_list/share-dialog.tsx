@@ -1,4 +1,3 @@
-import { ExternalLink, Globe } from "lucide-react";
 import { useState } from "react";
 import type { getSandboxContract, listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -11,6 +10,7 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
 import { Input } from "../../_ui/form.tsx";
 import { formatBytes, formatDateTime } from "../../_ui/format.ts";
+import { ExternalLink, Globe } from "../../_ui/icons.tsx";
 import { ErrorState, Skeleton } from "../../_ui/states.tsx";
 import { FileName } from "../_message/file-type-icon.tsx";
 import { withoutHome } from "../_state/attachment.ts";

@@ -1,6 +1,5 @@
 /** The parts of an answer beside text and tools: files, sources, notes, and a failure. Loaded on demand. */
 import type { UIMessage } from "ai";
-import { CircleAlert, Download, RotateCw } from "lucide-react";
 import { useContext } from "react";
 import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { describeTurnError } from "../../_api/describe-error.ts";
@@ -8,6 +7,7 @@ import { webAddress } from "../../_markdown/parse.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
 import { formatCompact } from "../../_ui/format.ts";
+import { CircleAlert, Download, RotateCw } from "../../_ui/icons.tsx";
 import { withoutHome } from "../_state/attachment.ts";
 import { listAt, numberAt, readToolCall, textAt } from "../_state/tool-call.ts";
 import { SandboxFilesContext, saveSandboxFile } from "../_tools/file-link.tsx";

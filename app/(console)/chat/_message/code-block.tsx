@@ -1,4 +1,3 @@
-import { Download, WrapText } from "lucide-react";
 import { startTransition, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { CodeLines } from "../../_code/code-lines.tsx";
 import type { Highlighting } from "../../_code/highlighter.ts";
@@ -7,6 +6,7 @@ import { loadModule } from "../../_load/load-module.ts";
 import { IconButton, iconButtonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
+import { Download, WrapText } from "../../_ui/icons.tsx";
 import { saveFile } from "../../_ui/save-file.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 

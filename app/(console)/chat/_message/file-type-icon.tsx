@@ -1,3 +1,5 @@
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
+import { formatBytes } from "../../_ui/format.ts";
 import {
   FileArchive,
   FileAudio,
@@ -5,9 +7,7 @@ import {
   FileSpreadsheet,
   FileText,
   FileVideo,
-} from "lucide-react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
-import { formatBytes } from "../../_ui/format.ts";
+} from "../../_ui/icons.tsx";
 
 /** A name that may try to look like another: what is invisible in it is an escape, and its direction ends with it. */
 export const FileName = ({ name, className }: Readonly<{ name: string; className?: string }>) => (

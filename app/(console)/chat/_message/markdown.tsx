@@ -1,4 +1,3 @@
-import { CornerLeftUp } from "lucide-react";
 import { createContext, memo, type ReactNode, useContext, useId, useMemo, useRef } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import type { MarkdownToken } from "../../_markdown/extensions.ts";
@@ -6,6 +5,7 @@ import { parseMarkdown, parseStreaming, sandboxPath, webAddress } from "../../_m
 import { type MarkdownParts, renderBlock, renderInline } from "../../_markdown/render.tsx";
 import { IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { CornerLeftUp } from "../../_ui/icons.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { SandboxLink } from "../_tools/file-link.tsx";
 import { CodeBlock } from "./code-block.tsx";

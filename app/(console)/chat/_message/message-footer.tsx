@@ -1,21 +1,21 @@
 import type { UIMessage } from "ai";
-import {
-  ChevronLeft,
-  ChevronRight,
-  type LucideIcon,
-  MessageSquareText,
-  Pencil,
-  RefreshCw,
-  RotateCw,
-  ThumbsDown,
-  ThumbsUp,
-} from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatDuration } from "../../_ui/format.ts";
+import {
+  ChevronLeft,
+  ChevronRight,
+  type IconComponent,
+  MessageSquareText,
+  Pencil,
+  RefreshCw,
+  RotateCw,
+  ThumbsDown,
+  ThumbsUp,
+} from "../../_ui/icons.tsx";
 import { fromParts } from "../_state/message-parts.ts";
 import { numberAt, textAt } from "../_state/tool-call.ts";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
@@ -164,7 +164,7 @@ function BranchArrows({ messageId }: { readonly messageId: string }) {
     nextArrow = { messageId: target, direction };
     void actions.conversation.branches.choose(target);
   };
-  const arrow = (direction: -1 | 1, icon: LucideIcon, label: string, key: string) => (
+  const arrow = (direction: -1 | 1, icon: IconComponent, label: string, key: string) => (
     <IconButton
       {...{ icon, label }}
       title={`${label} (${key})`}

@@ -1,10 +1,10 @@
 import type { UIMessage } from "ai";
-import { Brain, ListChecks } from "lucide-react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";
 import { formatDuration } from "../../_ui/format.ts";
+import { Brain, ListChecks } from "../../_ui/icons.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import type { Conversation } from "../_state/conversation.ts";
 import { fromParts } from "../_state/message-parts.ts";

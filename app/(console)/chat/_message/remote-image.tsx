@@ -1,9 +1,9 @@
-import { ImageIcon, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
 import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import { ImageIcon, LoaderCircle } from "../../_ui/icons.tsx";
 import { mediaAddress } from "../../content/content-result.ts";
 import { SandboxLink } from "../_tools/file-link.tsx";
 

@@ -1,8 +1,8 @@
-import { Check, MessageCircleQuestion } from "lucide-react";
 import { useId, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/form.tsx";
+import { Check, MessageCircleQuestion } from "../../_ui/icons.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
 import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
 

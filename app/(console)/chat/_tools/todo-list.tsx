@@ -1,5 +1,5 @@
-import { Circle, CircleCheck, CircleDot } from "lucide-react";
 import { cn } from "../../_ui/class-names.ts";
+import { Circle, CircleCheck, CircleDot } from "../../_ui/icons.tsx";
 import { readTodos, type Todo } from "../_state/tool-call.ts";
 
 const states: Readonly<

@@ -9,14 +9,14 @@ import {
   FileText,
   FolderSearch,
   Globe,
+  type IconComponent,
   Image,
   ListTodo,
-  type LucideIcon,
   Terminal,
   Wrench,
-} from "lucide-react";
+} from "../../_ui/icons.tsx";
 
-const icons: Readonly<Record<string, LucideIcon>> = {
+const icons: Readonly<Record<string, IconComponent>> = {
   bash: Terminal,
   read: FileText,
   write: FilePen,
@@ -34,4 +34,4 @@ const icons: Readonly<Record<string, LucideIcon>> = {
 };
 
 /** Returns the icon of a tool by its name; the agent's own tools have one each. */
-export const toolIcon = (name: string): LucideIcon => icons[name] ?? Wrench;
+export const toolIcon = (name: string): IconComponent => icons[name] ?? Wrench;

@@ -1,9 +1,9 @@
-import { CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import { memo } from "react";
 import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";
+import { CircleAlert, type IconComponent, LoaderCircle } from "../../_ui/icons.tsx";
 import { describeToolCall, type ToolCall, textAt } from "../_state/tool-call.ts";
 import { toolIcon } from "./tool-icon.ts";
 
@@ -51,7 +51,7 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
   );
 });
 
-function Mark({ call, icon: Icon }: { readonly call: ToolCall; readonly icon: LucideIcon }) {
+function Mark({ call, icon: Icon }: { readonly call: ToolCall; readonly icon: IconComponent }) {
   if (call.state === "running") {
     return (
       <LoaderCircle role="img" aria-label="Running:" className="size-4 shrink-0 animate-spin" />

@@ -1,10 +1,10 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
-import { Inbox as InboxIcon } from "lucide-react";
 import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { buttonStyle } from "../../_ui/button.tsx";
 import { Card } from "../../_ui/card.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
+import { Inbox as InboxIcon } from "../../_ui/icons.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, ListSkeleton } from "../../_ui/states.tsx";

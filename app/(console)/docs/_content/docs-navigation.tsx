@@ -1,9 +1,9 @@
 "use client";
-import { ChevronDown } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/form.tsx";
+import { ChevronDown } from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import type { PageLink } from "../prose.tsx";
 import type { SearchEntry } from "./documents.ts";

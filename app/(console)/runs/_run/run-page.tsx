@@ -1,5 +1,4 @@
 "use client";
-import { Code2, GitCompare, MessageSquare, RotateCcw, Square } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
@@ -9,6 +8,7 @@ import { useSubmit } from "../../_hooks/use-submit.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { CopyableId } from "../../_ui/copy-button.tsx";
+import { Code2, GitCompare, MessageSquare, RotateCcw, Square } from "../../_ui/icons.tsx";
 import { BackLink, DetailHeader, Page, Section } from "../../_ui/page-header.tsx";
 import { Loaded } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";

@@ -1,6 +1,5 @@
 /** What a run has submitted, what was missing when it was judged, and what it waits for. */
 
-import { SearchX } from "lucide-react";
 import type { ReactNode } from "react";
 import type { listRunDeliveriesContract } from "@/lib/delivery/contract.ts";
 import type { getRunContract, RunTrace } from "@/lib/turns/run-contract.ts";
@@ -9,6 +8,7 @@ import { useArtist } from "../../_hooks/shared-reads.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatCost, formatCount, formatDateTime, formatDuration } from "../../_ui/format.ts";
+import { SearchX } from "../../_ui/icons.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { Section } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";

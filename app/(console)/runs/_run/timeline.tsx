@@ -1,4 +1,3 @@
-import { Hourglass, ListTree, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -6,6 +5,7 @@ import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatDuration } from "../../_ui/format.ts";
+import { Hourglass, ListTree, Sparkles, ZoomIn, ZoomOut } from "../../_ui/icons.tsx";
 import { EmptyState } from "../../_ui/states.tsx";
 import { toolIcon } from "../../chat/_tools/tool-icon.ts";
 import type { Range, Span } from "../_state/run-spans.ts";

@@ -1,5 +1,4 @@
 "use client";
-import { Building2, ChevronRight, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Organization } from "@/lib/organizations/organization.ts";
@@ -7,6 +6,7 @@ import { usePages } from "../../_hooks/use-pages.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
+import { Building2, ChevronRight, Plus } from "../../_ui/icons.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { RoleBadge } from "./role-badge.tsx";

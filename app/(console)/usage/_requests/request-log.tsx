@@ -1,4 +1,3 @@
-import { ListFilter, RefreshCw, ScrollText, SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
@@ -12,6 +11,7 @@ import { Dialog } from "../../_ui/dialog.tsx";
 import { Fact, Facts } from "../../_ui/facts.tsx";
 import { Segmented, Select } from "../../_ui/form.tsx";
 import { formatDateTime, formatDuration } from "../../_ui/format.ts";
+import { ListFilter, RefreshCw, ScrollText, SearchX } from "../../_ui/icons.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";

@@ -36,7 +36,7 @@ export const metrics = {
   },
   "agent_platform.model.cost": counter(
     "{USD}",
-    "What model calls have cost, where the vendor says so",
+    "What model calls have cost, where their price is known",
   ),
   "agent_platform.turns.started": counter("{turn}", "Turns that have claimed their chat"),
   "agent_platform.turns.ended": counter("{turn}", "Turns that were stored as ended, by status"),
@@ -50,6 +50,10 @@ export const metrics = {
   "agent_platform.queue.waiting": gauge("{caller}", "Callers that wait for a slot"),
   "agent_platform.queue.used": gauge("{slot}", "Slots in use"),
   "agent_platform.queue.slots": gauge("{slot}", "Slots of a queue"),
+  "agent_platform.queue.age": gauge("s", "How long the first caller of a queue has waited"),
+  "agent_platform.inbox.age": gauge("s", "How long the oldest event has waited for its run"),
+  "agent_platform.part.ready": gauge("1", "Whether a part is ready: 1 or 0"),
+  "agent_platform.database.size": gauge("By", "The size of the database"),
   "agent_platform.sandbox.processes": gauge("{process}", "Processes of the local sandbox"),
   "agent_platform.runs.freed": counter("{run}", "Runs taken from processes that had died"),
   "agent_platform.runs.handed_over": counter("{run}", "Runs left to other processes by a drain"),
@@ -64,6 +68,13 @@ export const metrics = {
     "{request}",
     "Statements that wait for a connection",
   ),
+  "process.memory.usage": gauge("By", "Resident memory of the process"),
+  "v8js.memory.heap.used": gauge("By", "Used memory of the JavaScript heap"),
+  "v8js.memory.heap.limit": gauge("By", "The most memory that the JavaScript heap may use"),
+  "nodejs.eventloop.delay.p99": gauge("s", "Time between two samples of the event loop"),
+  "nodejs.eventloop.delay.max": gauge("s", "The longest time between two samples"),
+  "process.unix.file_descriptor.count": gauge("{file_descriptor}", "Open files and connections"),
+  "system.filesystem.utilization": gauge("1", "The used part of the file system of DATA_DIR"),
 } as const satisfies Readonly<Record<string, Metric>>;
 
 type Names<K extends Metric["kind"]> = {
@@ -84,12 +95,19 @@ export function record(name: Names<"histogram">, value: number, labels: Labels =
   instrument<Histogram>(name)?.record(value, labels);
 }
 
-/** Reads a value whenever metrics are exported, for the life of the process. */
-export function observe(name: Names<"gauge">, read: () => number, labels: Labels = {}): void {
+/** Reads a value whenever metrics are exported, for the life of the process. Without one, `read` rejects. */
+export function observe(
+  name: Names<"gauge">,
+  read: () => number | Promise<number>,
+  labels: Labels = {},
+): void {
   const { meter } = providers();
   if (!meter) return;
   const observed = instrument<ReturnType<typeof meter.createObservableGauge>>(name);
-  observed?.addCallback((result) => result.observe(read(), labels));
+  observed?.addCallback(async (result) => {
+    const observing = async () => result.observe(await read(), labels);
+    await observing().catch(() => {});
+  });
 }
 
 /** Observes a pool of connections, for the life of the process. */

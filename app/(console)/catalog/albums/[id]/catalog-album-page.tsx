@@ -1,8 +1,8 @@
 "use client";
-import { Disc3 } from "lucide-react";
 import { useParams, useSearchParams } from "next/navigation";
 import { useQuery } from "../../../_hooks/use-query.ts";
 import { formatDate, formatDuration } from "../../../_ui/format.ts";
+import { Disc3 } from "../../../_ui/icons.tsx";
 import { TextLink } from "../../../_ui/link.tsx";
 import { BackLink, Page } from "../../../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loading } from "../../../_ui/states.tsx";

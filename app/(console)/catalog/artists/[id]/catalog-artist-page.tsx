@@ -1,5 +1,4 @@
 "use client";
-import { UserPlus, UserX } from "lucide-react";
 import { useParams, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "../../../_hooks/use-query.ts";
@@ -7,6 +6,7 @@ import { lazyComponent } from "../../../_load/lazy-component.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { formatCount } from "../../../_ui/format.ts";
+import { UserPlus, UserX } from "../../../_ui/icons.tsx";
 import { BackLink, Page } from "../../../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../../../_ui/states.tsx";
 import {

@@ -1,4 +1,3 @@
-import { ChevronRight } from "lucide-react";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import type { ReactNode } from "react";
@@ -9,6 +8,7 @@ import {
   type ReferenceSection,
 } from "@/lib/openapi/reference.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
+import { ChevronRight } from "../../../_ui/icons.tsx";
 import { PageHeader } from "../../../_ui/page-header.tsx";
 import { addressOfTag, slugOfTag } from "../../_content/pages.ts";
 import { DocsCode, MethodLabel, PageLinks, Prose } from "../../prose.tsx";

@@ -1,4 +1,3 @@
-import { Mail } from "lucide-react";
 import type { SentInvitation } from "@/lib/organizations/organization.ts";
 import { type ApiError, remove } from "../../../_api/request.ts";
 import { useForm } from "../../../_hooks/use-form.ts";
@@ -8,6 +7,7 @@ import { Card } from "../../../_ui/card.tsx";
 import { ConfirmDialog } from "../../../_ui/dialog.tsx";
 import { Form, SelectField, TextField } from "../../../_ui/form.tsx";
 import { formatDate } from "../../../_ui/format.ts";
+import { Mail } from "../../../_ui/icons.tsx";
 import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { ROLES, RoleBadge } from "../role-badge.tsx";

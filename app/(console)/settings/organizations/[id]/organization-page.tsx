@@ -1,5 +1,4 @@
 "use client";
-import { Building2, MicVocal, Pencil } from "lucide-react";
 import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
@@ -14,6 +13,7 @@ import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { ConfirmDialog } from "../../../_ui/dialog.tsx";
 import { Select } from "../../../_ui/form.tsx";
+import { Building2, MicVocal, Pencil } from "../../../_ui/icons.tsx";
 import { BackLink } from "../../../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading, PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
