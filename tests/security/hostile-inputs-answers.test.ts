@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateText, readUIMessageStream, streamText, type UIMessageChunk } from "ai";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
 import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
@@ -70,6 +70,34 @@ describe("a model", () => {
     await result.consumeStream({ onError: fail });
     return { failed };
   }
+
+  test.each(["ends", "breaks off", "is not read to its end"])(
+    "whose answer %s leaves no timer behind",
+    async (how) => {
+      answer = (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(event({ content: "Hello" }));
+        if (how === "ends") response.end("data: [DONE]\n\n");
+        else if (how === "breaks off") setImmediate(() => response.destroy());
+      };
+      const started = vi.spyOn(globalThis, "setTimeout");
+      const cleared = vi.spyOn(globalThis, "clearTimeout");
+      const model = (await createModels(settings())).resolve("hostile");
+      const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hi" }] }];
+      const { stream } = await model.doStream({ prompt });
+      const reader = stream.getReader();
+      const read = async () => {
+        for (;;) if ((await reader.read()).done) return;
+      };
+      if (how === "is not read to its end") await reader.cancel();
+      else await read().catch(() => {});
+      const deadline = started.mock.calls.findIndex(([, ms]) => ms === 30 * 60_000);
+      const timer = started.mock.results[deadline]?.value;
+      expect(timer).toBeDefined();
+      await expect.poll(() => cleared.mock.calls.flat()).toContain(timer);
+      vi.restoreAllMocks();
+    },
+  );
 
   let calls = 0;
   test.each<[string, () => string]>([

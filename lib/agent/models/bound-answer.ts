@@ -27,26 +27,58 @@ export function boundAnswer(model: LanguageModelV4): LanguageModelV4 {
     model,
     middleware: {
       specificationVersion: "v4",
-      transformParams: async ({ params }) => {
-        const deadline = AbortSignal.timeout(DEADLINE_MS);
-        const { abortSignal: given } = params;
-        return { ...params, abortSignal: given ? AbortSignal.any([given, deadline]) : deadline };
-      },
-      wrapGenerate: async ({ doGenerate }) => {
-        const result = await doGenerate();
-        const count = createCounter();
-        for (const part of result.content) {
-          if (part.type === "tool-call") count.call(part.input);
-          else count.block("text" in part ? part.text.length : 0);
+      wrapGenerate: async ({ model, params }) => {
+        const { abortSignal, end } = openDeadline(params.abortSignal);
+        try {
+          const result = await model.doGenerate({ ...params, abortSignal });
+          const count = createCounter();
+          for (const part of result.content) {
+            if (part.type === "tool-call") count.call(part.input);
+            else count.block("text" in part ? part.text.length : 0);
+          }
+          return result;
+        } finally {
+          end();
         }
-        return result;
       },
-      wrapStream: async ({ doStream }) => {
-        const { stream, ...rest } = await doStream();
-        return { ...rest, stream: stream.pipeThrough(boundStream()) };
+      wrapStream: async ({ model, params }) => {
+        const { abortSignal, end } = openDeadline(params.abortSignal);
+        try {
+          const { stream, ...rest } = await model.doStream({ ...params, abortSignal });
+          const bounded = boundStream();
+          // A failure of the one reaches the reader of the other.
+          stream
+            .pipeTo(bounded.writable)
+            .catch(() => {})
+            .finally(end);
+          return { ...rest, stream: bounded.readable };
+        } catch (error) {
+          end();
+          throw error;
+        }
       },
     },
   });
+}
+
+/**
+ * Returns a signal that aborts with another one, or at the deadline. It is neither `timeout` nor `any`: a listener that
+ * is left behind on one of these, as of `fetch`, keeps it until the deadline.
+ */
+function openDeadline(given: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const abort = () => controller.abort(given?.reason);
+  const late = () => controller.abort(new DOMException("The model took too long", "TimeoutError"));
+  const timer = setTimeout(late, DEADLINE_MS).unref();
+  if (given?.aborted) abort();
+  given?.addEventListener("abort", abort, { once: true });
+  return {
+    abortSignal: controller.signal,
+    end: () => {
+      clearTimeout(timer);
+      given?.removeEventListener("abort", abort);
+    },
+  };
 }
 
 function boundStream(): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
