@@ -7,10 +7,11 @@ import { existsSync } from "node:fs";
 import { open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
 import { dataDirOf } from "../data-dir.ts";
+import { connectPostgres } from "../embedded/connect-postgres.ts";
 import { guardProcess } from "../embedded/guard-process.ts";
-import { databaseUrl } from "../package/database.ts";
+import { directUrl } from "../package/database.ts";
 import { type BackupHeader, DUMP } from "./archive-format.ts";
 import { describeDatabase, refuseSecond, whileNoToolRuns } from "./copy-cluster.ts";
 import { refuseHosted } from "./preconditions.ts";
@@ -18,13 +19,13 @@ import { restoreArchive } from "./restore-archive.ts";
 import { archivePath, type CopyDatabase, writeBackup } from "./write-backup.ts";
 
 type Tool = "pg_dump" | "pg_restore";
-const CONNECTION = { max: 1, idle_timeout: 0, max_lifetime: null, onnotice: () => {} };
+const CONNECTION = { max: 1, idle_timeout: 0, max_lifetime: null };
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /** @returns the exit code */
 export async function backUpOwn([given]: readonly string[]): Promise<number> {
   refuseHosted();
-  const url = databaseUrl(process.env);
+  const url = directUrl(process.env);
   const dataDir = dataDirOf(process.env);
   const file = archivePath(given, dataDir);
   if (!existsSync(join(dataDir, "secrets.json"))) {
@@ -41,8 +42,8 @@ async function dumpDatabase(
   { url, draft, signal }: { url: string; draft: string; signal: AbortSignal },
   ...[archive, describe, freeze]: Parameters<CopyDatabase>
 ): Promise<void> {
-  const session = postgres(url, CONNECTION);
-  const locker = postgres(url, CONNECTION);
+  const session = connectPostgres(url, CONNECTION);
+  const locker = connectPostgres(url, CONNECTION);
   try {
     await refuseSecond(session);
     const database = await describeDatabase(session);
@@ -80,8 +81,8 @@ export async function restoreOwn([given]: readonly string[]): Promise<number> {
     return 2;
   }
   refuseHosted();
-  const url = databaseUrl(process.env);
-  const sql = postgres(url, CONNECTION);
+  const url = directUrl(process.env);
+  const sql = connectPostgres(url, CONNECTION);
   try {
     const target = await examineTarget(sql);
     const pgRestore = await majorOf("pg_restore", 0);
