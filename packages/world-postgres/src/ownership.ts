@@ -5,7 +5,7 @@
  * When it dies for any reason, PostgreSQL ends the session and releases the lock; the process that
  * acquires the lock next clears the owner of the dead one's runs. All live processes then adopt these
  * runs in small portions, which spreads them. When the sessions ended with the database itself, the owners may all be
- * alive, so whoever is back first waits for the others. No clocks are compared, and two processes cannot both win.
+ * alive, so whoever is back first waits for the others, and so does who starts while several have no session. No clocks are compared, and two processes cannot both win.
  * A process that loses its session to the network and then finds its row deleted was fenced: it has lost
  * its runs, and the `owner` in the predicate of its late writes rejects them. Until it has a row again it
  * gets no run, and the runs that it creates have no owner.
@@ -93,7 +93,9 @@ export class Ownership {
     const sql = await this.#session.open();
     if (sql !== this.#registeredIn) {
       await this.#register(sql);
-      if (this.#registeredIn) this.#returnedAt = performance.now();
+      if (this.#registeredIn || (await this.#countGone(sql)) > 1) {
+        this.#returnedAt = performance.now();
+      }
       this.#registeredIn = sql;
     }
     const graceLeft = GRACE_SECONDS * 1_000 + this.#returnedAt - performance.now();
@@ -108,6 +110,16 @@ export class Ownership {
       await sql`select pg_advisory_unlock(${LOCK_SPACE}::int, ${Number(lock_key)}::int)`;
     }
     await this.adopt();
+  }
+
+  /** Returns how many other processes have no session: one has died, several have lost it with the database or a pooler. */
+  async #countGone(sql: Sql): Promise<number> {
+    const [gone] = await sql`
+      select count(*) from engine.instances i where id <> ${this.id} and not exists (
+        select from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+          and classid = ${LOCK_SPACE}::oid and objid = i.lock_key::oid
+          and database = (select oid from pg_database where datname = current_database()))`;
+    return Number(gone?.count);
   }
 
   async #register(sql: Sql): Promise<void> {
