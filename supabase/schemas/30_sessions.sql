@@ -773,7 +773,8 @@ declare
   v_ids bigint[];
   v_unused bigint[];
 begin
-  select * into v_usage from public.message_usage where checked_words_to is not null limit 1;
+  select * into v_usage from public.message_usage where checked_words_to is not null
+  order by account_id limit 1;
   if not found then
     return 0;
   end if;

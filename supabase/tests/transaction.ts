@@ -41,8 +41,7 @@ export class Transaction {
   }
 
   /** @returns the id of a new personal account. */
-  async account(): Promise<string> {
-    const id = randomUUID();
+  async account(id: string = randomUUID()): Promise<string> {
     await this.sql`insert into accounts (id, email) values (${id}, ${`${id}@example.com`})`;
     return id;
   }

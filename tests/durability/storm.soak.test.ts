@@ -1,6 +1,6 @@
 /**
- * Three instances of two processes with many turns at once. Every few seconds one instance is killed, or PostgreSQL
- * crashes or is read-only for a while; then all instances are restarted one after another by SIGTERM. Nothing may be
+ * Three instances of two processes with many turns at once. Every few seconds one instance is killed, PostgreSQL
+ * crashes or is read-only for a while, or the pooler in front of it restarts, where one is installed; then all instances are restarted one after another by SIGTERM. Nothing may be
  * lost, repeated or stuck. Prints how long streams were silent after each kind of event.
  *
  * This file is long because load, events, checks and report are one measurement. `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
@@ -12,6 +12,7 @@ import { freePort } from "../../scripts/free-port.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
+import { startPgBouncer, withoutPgBouncer } from "../support/harness/pgbouncer.ts";
 import {
   assemble,
   expectCompleteTurn,
@@ -40,17 +41,23 @@ const AFTERMATH_MS = 4_500;
 let workspace: Workspace;
 /** Can write although the database is read-only for others. */
 let admin: postgres.Sql;
+let pooler: Awaited<ReturnType<typeof startPgBouncer>> | undefined;
 const ports: number[] = [];
 const instances: RunningNext[] = [];
 beforeAll(async () => {
-  workspace = await startWorkspace({
+  const poolerOf = async (url: string) => {
+    pooler ??= await startPgBouncer(url, { max_client_conn: 500, default_pool_size: 80 });
+    return { DATABASE_URL: pooler.url };
+  };
+  workspace = await startWorkspace(async ({ DATABASE_URL = "" }) => ({
+    ...(withoutPgBouncer ? {} : await poolerOf(DATABASE_URL)),
     ACCOUNT_ACTIVE_TURNS: "0",
     ACCOUNT_RATE_LIMIT: "0",
     ADDRESS_RATE_LIMIT: "0",
     TEST_CONSTANTS: '{"ACCOUNT_STREAMS":2000}',
     MODEL_CALLS_AT_ONCE: "1000",
     LOG_LEVEL: "error",
-  });
+  }));
   admin = postgres(workspace.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   await workspace.server.stop();
   for (let n = 0; n < INSTANCES; n++) ports.push(await freePort());
@@ -66,6 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await admin.end();
   await workspace.stop();
+  await pooler?.close();
 });
 
 async function startInstance(n: number): Promise<void> {
@@ -77,9 +85,15 @@ interface Turn {
   /** When each chunk came, in milliseconds since the start of the process. */
   readonly times: number[];
 }
-const KINDS = ["kill", "crash of the database", "read-only phase", "drain"] as const;
+const KINDS = [
+  "kill",
+  "crash of the database",
+  "read-only phase",
+  ...(withoutPgBouncer ? [] : ["restart of the pooler"]),
+  "drain",
+];
 interface Event {
-  readonly kind: (typeof KINDS)[number];
+  readonly kind: string;
   readonly at: number;
 }
 const turns: Turn[] = [];
@@ -228,10 +242,15 @@ test(`${TURNS} turns at once survive ${SECONDS} s of kills and a rolling restart
   for (let n = 0, event = 0; Date.now() < stormEnd; event++) {
     await wait(KILL_MS);
     await restarting;
-    const kind = KINDS[event % 3] ?? "kill";
+    const kind = KINDS[event % (KINDS.length - 1)] ?? "kill";
     if (kind !== "kill") {
       events.push({ kind, at: performance.now() });
-      await (kind === "read-only phase" ? makeReadOnly() : crashDatabase());
+      if (kind === "read-only phase") await makeReadOnly();
+      else if (kind === "crash of the database") await crashDatabase();
+      else {
+        await pooler?.stop();
+        await pooler?.start();
+      }
       continue;
     }
     n = (n + 1) % INSTANCES;
