@@ -56,8 +56,9 @@ test("the sessions of all processes end, and no one is taken for dead before it 
     const lost = (await locks()).map(({ pid }) => Number(pid));
     for (const pid of lost) await sql`select pg_terminate_backend(${pid})`;
     // One that starts just now finds them without their locks.
-    processes.push(await start());
-    live.push(processes.at(-1)?.id ?? "");
+    const late = await start();
+    processes.push(late);
+    live.push(late.id);
     live.sort();
     const back = async () => (await locks()).filter(({ pid }) => !lost.includes(Number(pid)));
     await expect.poll(async () => (await back()).length, SLOW).toBe(processes.length);
