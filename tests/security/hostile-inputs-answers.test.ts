@@ -1,6 +1,6 @@
 /**
- * Answers of models and vendors that never end, or are of a shape that would keep the server busy. This file is long
- * because one server gives all of them.
+ * Answers of models and vendors that never end, or are of a shape that would keep the server busy.
+ * This file is long because one server gives all of them.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
