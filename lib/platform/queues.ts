@@ -39,9 +39,9 @@ export function createQueues(settings: Config) {
     renderings: queue("renderings", renders, 200, 2 * QUEUE_WAIT_MS),
     /** Separate from renderings: a probe takes moments and must not wait for minutes. */
     probes: queue("probes", 4, 100, 60_000),
-    /** Checks of output schemas and outputs, each in its own thread. */
     /** Documents that the agent reads. Each may take a gigabyte of memory. */
     documents: queue("documents", 2, MAX_WAITERS_PER_ACCOUNT, 120_000),
+    /** Checks of output schemas and outputs, each in its own thread. */
     outputChecks: queue("output_checks", 4, MAX_WAITERS_PER_ACCOUNT, 60_000),
     /** Bounds how many images are decoded at a time. */
     thumbnails: queue("thumbnails", 2, 100, 10_000),

@@ -133,10 +133,15 @@ export async function stageUpload<T>(
 /** The prefix of marks, by which an upload is told from the files of a command that runs at the same time. */
 export const KEPT_PREFIX = `${STAGED_PREFIX}kept-`;
 
-/** Marks a staged file by its inode, for an hour, in the part of the session's folder that no command sees. */
+/**
+ * Marks a staged file for an hour, in the part of the session's folder that no command sees. A file that gets its inode
+ * after it was removed has another time of birth.
+ */
 export async function keepUpload(folder: string, staged: string): Promise<void> {
-  const { ino } = await stat(join(folder, staged));
-  await writeFile(runtimePath(folder, `${KEPT_PREFIX}${ino}`), "").catch(unavailable);
+  const { ino, birthtimeMs } = await stat(join(folder, staged));
+  await writeFile(runtimePath(folder, `${KEPT_PREFIX}${ino}-${birthtimeMs}`), "").catch(
+    unavailable,
+  );
 }
 
 function unavailable(error: NodeJS.ErrnoException): never {

@@ -196,7 +196,7 @@ while (lists.length > 0) {
     process.chdir(name);
     folders.push({ name, isNew });
     lists.push(readdirSync("."));
-  } else if (isNew && folders.length > 0 && !existsSync(kept + found.ino)) attempt(unlinkSync, name);
+  } else if (isNew && folders.length > 0 && !existsSync(kept + found.ino + "-" + found.birthtimeMs)) attempt(unlinkSync, name);
 }`;
 const NO_SPACE = "No space left on device: the files that the command created were deleted";
 /** A command may take all rights to its folders from everybody. */
