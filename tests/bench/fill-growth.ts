@@ -167,9 +167,9 @@ async function fillBatch(
     from new_chats c, generate_series(0, ${Math.min(RUNS_OF_CHAT, messages / 2) - 1}::int) r`;
   await sql`
     insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
-      assistant_message_id, model_id, created_at, finished_at, loads, facts)
+      assistant_message_id, model_id, created_at, finished_at, loads, facts, claimed_by)
     select id, ${accountId}, session_id, chat_id, 'wrun_' || id, 'completed', 'message-' || 2 * r,
-      'message-' || 2 * r + 1, 'embedded/rules', at, at, 1, '{}' from new_runs`;
+      'message-' || 2 * r + 1, 'embedded/rules', at, at, 1, '{}', gen_random_uuid() from new_runs`;
   await sql`
     insert into run_traces (turn_id, account_id, steps, created_at)
     select id, ${accountId}, jsonb_build_array(jsonb_build_object('index', 0, 'finish_reason', 'stop', 'model_id',
