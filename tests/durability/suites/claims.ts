@@ -196,7 +196,9 @@ export function claimsSuite(world?: World): void {
       }
       expect(runIdsOf(streams).size).toBe(1);
       const { messages } = await conversation.read();
-      expect(messages.map((message) => textOf(message))).toEqual(["lost", "You said: lost"]);
+      // Any server of this database may start it, and the other one has a model of its own.
+      expect(["You said: lost", INTRODUCTION]).toContain(textOf(messages[1]));
+      expect(messages).toHaveLength(2);
     });
 
     it("can be stopped before it has a run: its run will find the request", async () => {
