@@ -4,6 +4,8 @@
  */
 import { join, resolve } from "node:path";
 import type { FairQueue } from "../packages/kit/src/fair-queue.ts";
+import { localOrigin } from "../packages/kit/src/local-origin.ts";
+import { log } from "../packages/kit/src/log.ts";
 import { setProcessWide } from "../packages/kit/src/process-wide.ts";
 import { runtimePath } from "../packages/kit/src/runtime-path.ts";
 import { count, observe, observePool } from "../packages/kit/src/telemetry/metrics.ts";
@@ -26,8 +28,6 @@ import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
 import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
-import { localOrigin } from "./platform/local-origin.ts";
-import { log } from "./platform/log.ts";
 import { createQueues } from "./platform/queues.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
 import { RequestLog } from "./requests/request-log.ts";
@@ -251,6 +251,7 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
 }
 
 export async function createApp(settings: Config): Promise<App> {
+  log().level = settings.LOG_LEVEL;
   const queues = createQueues(settings);
   const models = await createModels(settings);
   const media = await createMediaStorage(settings);

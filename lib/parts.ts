@@ -3,6 +3,10 @@
  * composition root (app.ts) creates them once from the settings.
  */
 import type { JSONValue } from "ai";
+import type { AppError } from "../packages/endpoint/src/contract/app-error.ts";
+import type { EffectLine } from "../packages/endpoint/src/contract/approvals.ts";
+import type { OwnRequest } from "../packages/endpoint/src/contract/effects.ts";
+import type { RunOptions } from "../packages/endpoint/src/contract/run-options.ts";
 import type { TtlCache } from "../packages/kit/src/ttl-cache.ts";
 import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
 import type { PdfInspections } from "./agent/inspect-pdf.ts";
@@ -13,10 +17,6 @@ import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
 import type { ContentProvider } from "./content/port.ts";
 import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
-import type { AppError } from "./contract/app-error.ts";
-import type { EffectLine } from "./contract/approvals.ts";
-import type { OwnRequest } from "./contract/effects.ts";
-import type { RunOptions } from "./contract/run-options.ts";
 import type { Engine } from "./engine/port.ts";
 import type { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";

@@ -1,4 +1,4 @@
-import { localOrigin } from "../lib/platform/local-origin.ts";
+import { localOrigin } from "../packages/kit/src/local-origin.ts";
 
 export interface ListenAddress {
   readonly host: string;

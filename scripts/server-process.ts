@@ -10,7 +10,7 @@ import { join } from "node:path";
 import next from "next";
 import { z } from "zod";
 import { config } from "../lib/platform/config.ts";
-import { drain } from "../lib/platform/drain.ts";
+import { drain } from "../packages/kit/src/drain.ts";
 import { setBuiltPrograms } from "../packages/kit/src/isolation/program.ts";
 import { openFileLimit } from "../packages/kit/src/open-file-limit.ts";
 

@@ -1,8 +1,8 @@
 /** The caller's account as callers see it. */
 import { z } from "zod";
+import { approvalPolicies } from "../../packages/endpoint/src/contract/approvals.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
-import { approvalPolicies } from "../contract/approvals.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
 import { role } from "../organizations/organization.ts";
 
 export const accountView = z.object({

@@ -1,9 +1,15 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
+import { approvalPolicies } from "../../packages/endpoint/src/contract/approvals.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  accountImage,
+  accountName,
+  emailAddress,
+  timezone,
+  uuid,
+} from "../../packages/endpoint/src/contract/fields.ts";
 import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
-import { approvalPolicies } from "../contract/approvals.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { selectSessions } from "../sessions/store.ts";

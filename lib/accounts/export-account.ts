@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { everyItem } from "../../packages/endpoint/src/contract/pagination.ts";
 import type { ZipEntry } from "../../packages/kit/src/zip.ts";
 import { contentOf } from "../agent/skills/skill.ts";
 import type { Artist } from "../artists/artist.ts";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
-import { isAppError } from "../contract/app-error.ts";
-import { everyItem } from "../contract/pagination.ts";
 import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
 import { selectServers } from "../mcp-servers/store.ts";

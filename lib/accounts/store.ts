@@ -3,10 +3,10 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { clearedFields } from "../../packages/endpoint/src/contract/fields.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { clearedFields } from "../contract/fields.ts";
-import { refusalOf } from "../contract/refusal.ts";
 import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

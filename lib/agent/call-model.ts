@@ -1,7 +1,7 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ModelMessage, UIMessageChunk } from "ai";
+import type { RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import type { Sandbox } from "../../packages/sandbox/src/port.ts";
-import type { RunOptions } from "../contract/run-options.ts";
 import { config } from "../platform/config.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";

@@ -1,8 +1,12 @@
 /** Checks what a caller asks of an agent before it is stored. */
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  invalidField,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { RunOptionChanges } from "../../packages/endpoint/src/contract/run-options.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { type AppError, appError, invalidField } from "../contract/app-error.ts";
-import type { RunOptionChanges } from "../contract/run-options.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { queueRefused } from "../platform/queues.ts";

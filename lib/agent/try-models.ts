@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { log as serverLog } from "../platform/log.ts";
+import { log as serverLog } from "../../packages/kit/src/log.ts";
 import {
   isConnectionLoss,
   isFailedToolUse,

@@ -1,6 +1,6 @@
 /** The artist as callers see it: a separate account that others act for. */
 import { z } from "zod";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 export const artist = z
   .object({

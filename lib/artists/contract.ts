@@ -1,8 +1,13 @@
 /** The endpoints of the artists that an account works for. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { accountImage, accountName, singleLine, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  accountImage,
+  accountName,
+  singleLine,
+  uuid,
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { artist } from "./artist.ts";
 
 const shared = { tag: "Artists", family: "error", auth: "required" } as const;

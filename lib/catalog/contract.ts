@@ -1,7 +1,7 @@
 /** The endpoints of the music catalog. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
-import { commaList, queryInteger } from "../contract/fields.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { commaList, queryInteger } from "../../packages/endpoint/src/contract/fields.ts";
 import { markets } from "./markets.ts";
 import { albumPage, searchResult } from "./present.ts";
 import { albumGroups, kinds } from "./records.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type AppError, isAppError } from "../contract/app-error.ts";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import type { listArtistAlbumsContract } from "./contract.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";

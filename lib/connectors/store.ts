@@ -3,10 +3,14 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import type { AppError } from "../contract/app-error.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
-import { dateTime } from "../contract/fields.ts";
-import { refusalOf } from "../contract/refusal.ts";
+import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "../../packages/endpoint/src/contract/chat-address.ts";
+import { dateTime } from "../../packages/endpoint/src/contract/fields.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "./contract.ts";

@@ -1,7 +1,7 @@
 /** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { uuid, withoutTags } from "../contract/fields.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { uuid, withoutTags } from "../../packages/endpoint/src/contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import {
   ASPECT_RATIOS,

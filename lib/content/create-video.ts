@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { networkOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import type { VideoRequest } from "./contract.ts";

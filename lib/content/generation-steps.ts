@@ -1,10 +1,10 @@
 /** The steps of `generation-workflow.ts`. Each may run in another process. */
 import { z } from "zod";
+import { appError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { turnPolicies } from "../../packages/kit/src/network-policy.ts";
 import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
-import { appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import {
   endRun,

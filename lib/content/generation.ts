@@ -4,13 +4,17 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { continueTrace, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { log } from "../platform/log.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";

@@ -4,8 +4,8 @@
  */
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { mediaQuotaExceeded } from "../contract/quota.ts";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { mediaQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";

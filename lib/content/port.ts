@@ -1,7 +1,7 @@
 /** The port that every generator of images and videos implements. */
 import { z } from "zod";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
 
 export const VIDEO_MODES = [
   "prompt",

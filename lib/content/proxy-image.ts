@@ -1,11 +1,16 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import type { FairQueue } from "../../packages/kit/src/fair-queue.ts";
 import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
 import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
 import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { Parts, ProxiedImage } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";

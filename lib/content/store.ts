@@ -3,7 +3,7 @@
  * are the same for everyone. @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
 import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
 

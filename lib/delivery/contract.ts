@@ -1,8 +1,8 @@
 /** The option `deliver` of runs and tasks, and the endpoints of deliveries and their addresses. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, emailAddress, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, emailAddress, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 const MAX_ENTRIES = 5;
 const MAX_RECIPIENTS = 20;

@@ -2,12 +2,12 @@
  * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
 
+import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
+import { log } from "../../packages/kit/src/log.ts";
+import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
 import type { Mail, MailOutcome } from "../mail/port.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { drain, runPeriodically } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
-import { QueueWorker } from "../platform/queue-worker.ts";
 import { ATTACH_DEADLINE_MS, attachFiles } from "./attach-files.ts";
 import { renderNotice, renderResult, renderWaiting } from "./render-mail.ts";
 import {

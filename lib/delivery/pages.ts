@@ -4,9 +4,9 @@
  */
 
 import { escapeHtml, renderNotice, renderPage } from "../../packages/kit/src/html-page.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { isFromSandbox } from "../../packages/sandbox/src/outgoing-headers.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { log } from "../platform/log.ts";
 import {
   confirmAddress,
   openConfirmation,

@@ -4,9 +4,9 @@ import {
   runDocumentWorker,
 } from "../../packages/documents/src/run-document-worker.ts";
 import { escapeHtml } from "../../packages/kit/src/html-page.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import type { Mail } from "../mail/port.ts";
-import { log } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { type AttachedFiles, singleLine } from "./attach-files.ts";
 import type { DeliveryJob, NoticeJob, ResultJob, WaitingJob } from "./store.ts";

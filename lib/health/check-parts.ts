@@ -1,12 +1,12 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { rate } from "../../packages/endpoint/src/contract/rate-limit.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
-import { rate } from "../contract/rate-limit.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { log } from "../platform/log.ts";
 import type { Part } from "./contract.ts";
 
 /** A part that does not respond in this time is not ready. */

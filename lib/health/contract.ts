@@ -1,6 +1,6 @@
 /** The endpoints of liveness, readiness and the OpenAPI document. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
 
 const part = z.object({
   name: z.enum([

@@ -4,6 +4,7 @@
  */
 import { access, constants, mkdir } from "node:fs/promises";
 import { isolation } from "../../packages/kit/src/isolation/isolation.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { openFileLimit } from "../../packages/kit/src/open-file-limit.ts";
 import { codeOf, type Probe } from "../../packages/kit/src/outbound/probe.ts";
 import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
@@ -11,7 +12,6 @@ import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { log } from "../platform/log.ts";
 import { checkConnections, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { checkShared, joinInstallation } from "./check-shared.ts";

@@ -4,10 +4,10 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
-import { isAppError } from "../contract/app-error.ts";
 import type { App } from "../parts.ts";
-import { log } from "../platform/log.ts";
 import { type Check, finish } from "./diagnose.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 

@@ -5,8 +5,8 @@
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { AppError } from "../contract/app-error.ts";
-import type { Contract } from "../contract/contract.ts";
+import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { App } from "../parts.ts";
 import { currentApp } from "../platform/current-app.ts";

@@ -1,6 +1,10 @@
 /** Makes responses of error values, with one function for each family. */
-import { type AppError, type ErrorCode, statusOf } from "../contract/app-error.ts";
-import type { ErrorFamily } from "../contract/contract.ts";
+import {
+  type AppError,
+  type ErrorCode,
+  statusOf,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ErrorFamily } from "../../packages/endpoint/src/contract/contract.ts";
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 const rpcCodeOf: Partial<Record<ErrorCode, number>> = {

@@ -1,11 +1,11 @@
 /** One request on its way through the pipeline, with the findings of its stages. */
 import type { Logger } from "pino";
-import type { AppError } from "../contract/app-error.ts";
-import type { Contract } from "../contract/contract.ts";
-import type { RateVerdict } from "../contract/rate-limit.ts";
+import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import type { RateVerdict } from "../../packages/endpoint/src/contract/rate-limit.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { App } from "../parts.ts";
-import { log } from "../platform/log.ts";
 import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";
 import { requestIdOf } from "./shared-headers.ts";
 

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server.js";
+import { rateHeaders } from "../../packages/endpoint/src/contract/rate-limit.ts";
 import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
-import { rateHeaders } from "../contract/rate-limit.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
 import { addressOf } from "./address.ts";

@@ -5,11 +5,15 @@
  */
 
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { Contract, ReadAnswer } from "../../packages/endpoint/src/contract/contract.ts";
+import { effectsOf } from "../../packages/endpoint/src/contract/effects.ts";
+import { tooManyRequests } from "../../packages/endpoint/src/contract/rate-limit.ts";
 import { isFromSandbox } from "../../packages/sandbox/src/outgoing-headers.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { Contract, ReadAnswer } from "../contract/contract.ts";
-import { effectsOf } from "../contract/effects.ts";
-import { tooManyRequests } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";

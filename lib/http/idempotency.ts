@@ -21,7 +21,7 @@ import {
   invalidField,
   isAppError,
   statusOf,
-} from "../contract/app-error.ts";
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
 import { findSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";

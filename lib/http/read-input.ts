@@ -2,13 +2,24 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
+import {
+  normalizeInput,
+  type UnknownField,
+} from "../../packages/endpoint/src/contract/normalize-input.ts";
+import {
+  describeUnknownField,
+  fieldName,
+} from "../../packages/endpoint/src/contract/unknown-field.ts";
 import { quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
 import { measureJson } from "../../packages/kit/src/measure-json.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
-import type { Contract } from "../contract/contract.ts";
-import { describeIssue } from "../contract/describe-issue.ts";
-import { normalizeInput, type UnknownField } from "../contract/normalize-input.ts";
-import { describeUnknownField, fieldName } from "../contract/unknown-field.ts";
 
 /** Far more than real bodies have, and far less than would overflow the stack of recursive code. */
 const MAX_DEPTH = 100;

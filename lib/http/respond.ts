@@ -1,10 +1,14 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
 
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { rateHeaders } from "../../packages/endpoint/src/contract/rate-limit.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { startTimer } from "../../packages/kit/src/telemetry/metrics.ts";
 import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { rateHeaders } from "../contract/rate-limit.ts";
 import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";

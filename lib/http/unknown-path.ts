@@ -1,7 +1,7 @@
 /** Responses to requests that reach no route. */
 import { NextResponse } from "next/server.js";
-import { appError } from "../contract/app-error.ts";
-import { log } from "../platform/log.ts";
+import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { errorResponse } from "./error-response.ts";
 import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 

@@ -3,11 +3,11 @@
  * their fields.
  */
 import { z } from "zod";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, uuid, withAnyField } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
+import { mcpServerName } from "../../packages/endpoint/src/contract/run-options.ts";
 import { toolDefinition } from "../agent/tools/mcp-tool.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { mcpServerName } from "../contract/run-options.ts";
 
 export const MAX_MCP_SERVERS = 20;
 const MAX_HEADERS = 10;

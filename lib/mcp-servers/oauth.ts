@@ -12,8 +12,12 @@ import {
   type OAuthClientProvider,
   RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import {

@@ -1,13 +1,17 @@
 /** Adds and changes MCP servers, and lists their tools. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/client";
+import {
+  type AppError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { hasTags, visibleText } from "../../packages/endpoint/src/contract/visible-text.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
 import { checkSchemas } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
-import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
-import { hasTags, visibleText } from "../contract/visible-text.ts";
 import type { Parts } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { describeFailure } from "./bounded-fetch.ts";

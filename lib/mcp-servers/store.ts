@@ -9,10 +9,20 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { type McpTool, mcpToolName, toolDefinition } from "../agent/tools/mcp-tool.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
-import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";

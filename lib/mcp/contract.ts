@@ -1,7 +1,7 @@
 /** The endpoint of the Model Context Protocol. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
-import { describeIssue } from "../contract/describe-issue.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 
 const MAX_BATCH = 50;
 

@@ -8,9 +8,13 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  type ErrorCode,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 import { streamOf } from "../../packages/kit/src/stream-of.ts";
-import { type AppError, appError, type ErrorCode } from "../contract/app-error.ts";
 import type { McpMessage } from "./contract.ts";
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */

@@ -5,8 +5,8 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import type { Contract } from "../contract/contract.ts";
-import { describedInput } from "../contract/normalize-input.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { describedInput } from "../../packages/endpoint/src/contract/normalize-input.ts";
 import {
   bodiesOf,
   type Exchange,

@@ -1,6 +1,10 @@
-import type { Contract } from "../contract/contract.ts";
-import { effectsOf, type OwnRequest, segmentsOf } from "../contract/effects.ts";
-import { normalizeInput } from "../contract/normalize-input.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  effectsOf,
+  type OwnRequest,
+  segmentsOf,
+} from "../../packages/endpoint/src/contract/effects.ts";
+import { normalizeInput } from "../../packages/endpoint/src/contract/normalize-input.ts";
 import { contracts } from "./registry.ts";
 
 const patterns = Object.entries(Object.groupBy(contracts, ({ path }) => path)).map(

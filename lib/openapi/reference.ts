@@ -1,7 +1,7 @@
 /** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
 import type { oas32 } from "zod-openapi";
-import { type ErrorCode, statusOf } from "../contract/app-error.ts";
-import type { Contract } from "../contract/contract.ts";
+import { type ErrorCode, statusOf } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { curl } from "./curl.ts";
 import { describeApi, tags } from "./document.ts";
 import { type Exchange, examples } from "./examples.ts";

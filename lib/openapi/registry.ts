@@ -2,13 +2,14 @@
  * Every contract of the service: the source of the OpenAPI document. A test compares it with the
  * route files, and fails for a contract without a route and a route without a contract.
  */
+
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import * as accounts from "../accounts/contract.ts";
 import * as models from "../agent/models/contract.ts";
 import * as artists from "../artists/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
 import * as content from "../content/contract.ts";
-import type { Contract } from "../contract/contract.ts";
 import * as delivery from "../delivery/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";

@@ -1,8 +1,12 @@
 /** The responses of an operation: those its contract declares, and the errors that follow from it. */
 import { z } from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
-import { type ErrorCode, statusOf } from "../contract/app-error.ts";
-import type { Contract, ErrorFamily, ResponseHeader } from "../contract/contract.ts";
+import { type ErrorCode, statusOf } from "../../packages/endpoint/src/contract/app-error.ts";
+import type {
+  Contract,
+  ErrorFamily,
+  ResponseHeader,
+} from "../../packages/endpoint/src/contract/contract.ts";
 import { bodiesOf, type Exchanges, json, withExamples } from "./examples.ts";
 
 const status = z.literal("error");

@@ -1,8 +1,13 @@
 /** The endpoints of organizations, their members and invitations. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  accountImage,
+  accountName,
+  emailAddress,
+  uuid,
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import {
   artistIds,
   chosenArtists,

@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { createInvitationContract } from "./contract.ts";

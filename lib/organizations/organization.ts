@@ -1,6 +1,6 @@
 /** Organizations, their members and invitations as callers see them. */
 import { z } from "zod";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 export const role = z.enum(["owner", "member", "viewer"]).meta({
   description: "A viewer reads everything and changes nothing",

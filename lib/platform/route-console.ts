@@ -4,8 +4,8 @@
  */
 import { formatWithOptions, stripVTControlCharacters } from "node:util";
 import { describeError } from "../../packages/kit/src/describe-error.ts";
+import { log, secretFields } from "../../packages/kit/src/log.ts";
 import { processWide } from "../../packages/kit/src/process-wide.ts";
-import { log, secretFields } from "./log.ts";
 
 const MAX_CHARS = 4_000;
 const FORMAT = {

@@ -3,8 +3,8 @@
  * because of the log. A process that crashes loses the requests since its last batch.
  */
 import { waitUntil } from "@vercel/functions";
+import { log } from "../../packages/kit/src/log.ts";
 import { continueTrace } from "../../packages/kit/src/telemetry/spans.ts";
-import { log } from "../platform/log.ts";
 import { insertRequests, type NewRequest } from "./store.ts";
 
 const INTERVAL_MS = 1_000;

@@ -3,7 +3,12 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../packages/endpoint/src/contract/pagination.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contract.ts";

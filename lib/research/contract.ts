@@ -1,6 +1,6 @@
 /** The endpoint of artist research. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
 
 const track = z.object({
   title: z.string(),

@@ -7,12 +7,12 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { runPeriodically } from "../../packages/kit/src/drain.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { dueEventChecks } from "../connectors/store.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { runPeriodically } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
 import type { EndParts } from "../turns/finish-stream.ts";
 import { sweepVersions } from "../workspace/store.ts";

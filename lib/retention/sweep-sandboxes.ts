@@ -1,7 +1,7 @@
-import { isAppError } from "../contract/app-error.ts";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { log } from "../platform/log.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { recordSandboxBytes } from "../sandbox/store.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";

@@ -1,3 +1,8 @@
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import type { ZipEntry } from "../../packages/kit/src/zip.ts";
 import {
   type FolderEntry,
@@ -5,7 +10,6 @@ import {
   MAX_TREE_ENTRIES,
   type SandboxFiles,
 } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
 import { withSandboxFiles } from "./sandbox-files.ts";

@@ -1,9 +1,18 @@
 /** The sandbox of a session and its files. */
 import { z } from "zod";
+import {
+  contract,
+  type RunRule,
+  successResponse,
+} from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  contentAs,
+  dateTime,
+  MAX_PATH_CHARS,
+  uuid,
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { strangersFile } from "../../packages/endpoint/src/contract/strangers-file.ts";
 import { MAX_STREAMED_BYTES } from "../../packages/sandbox/src/port.ts";
-import { contract, type RunRule, successResponse } from "../contract/contract.ts";
-import { contentAs, dateTime, MAX_PATH_CHARS, uuid } from "../contract/fields.ts";
-import { strangersFile } from "../contract/strangers-file.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
 export const sandbox = z

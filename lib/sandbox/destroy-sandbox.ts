@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { SandboxState } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */

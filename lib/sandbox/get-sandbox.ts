@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import type { SandboxState } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import type { sandbox } from "./contract.ts";
 import { selectSandbox } from "./store.ts";

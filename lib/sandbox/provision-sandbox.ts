@@ -1,7 +1,11 @@
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { sandboxQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
 import type { SandboxState } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";

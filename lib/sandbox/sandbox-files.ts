@@ -3,6 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import type { z } from "zod";
 import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { sandboxQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
+import {
   isSandboxError,
   MAX_FILE_BYTES,
   MAX_STREAMED_BYTES,
@@ -12,8 +18,6 @@ import {
   type SandboxState,
   type WrittenFile,
 } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import type { sandboxFile } from "./contract.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";

@@ -3,8 +3,8 @@
  * local sandboxes. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { SandboxSpace, SandboxState } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
 import { storedSandbox } from "./stored-sandbox.ts";
 

@@ -1,11 +1,11 @@
 /** The tasks that the agent creates and lists with its tools `schedule` and `list_schedules`. */
 import type { JSONValue } from "ai";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { EffectLine } from "../../packages/endpoint/src/contract/approvals.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 import { narrowHosts } from "../../packages/kit/src/outbound/network-policy.ts";
 import { scheduleInput } from "../agent/tools/schedule.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
-import { isAppError } from "../contract/app-error.ts";
-import type { EffectLine } from "../contract/approvals.ts";
-import { describeIssue } from "../contract/describe-issue.ts";
 import type { Parts } from "../parts.ts";
 import { lineOf } from "../turns/effect-lines.ts";
 import type { TurnState } from "../turns/store/turns.ts";

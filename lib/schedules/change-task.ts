@@ -1,10 +1,15 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
 
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { Parts } from "../parts.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";

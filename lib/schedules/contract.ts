@@ -1,6 +1,6 @@
 /** Scheduled prompts, and the request with which a scheduler fires the due ones. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
 import {
   timezone as anyTimezone,
   dateTime,
@@ -8,8 +8,8 @@ import {
   uuid,
   withAnyField,
   withoutTags,
-} from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";

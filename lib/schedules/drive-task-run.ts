@@ -1,5 +1,5 @@
+import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { startJob } from "../content/generation.ts";
-import type { AppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
 import type { RunParts } from "../turns/start-run.ts";

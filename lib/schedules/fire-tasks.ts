@@ -5,12 +5,16 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import type { Attempt } from "../content/generation.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { drain, runPeriodically } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
 import { type RunParts, type StartedRun, startRun } from "../turns/start-run.ts";
 import { nextRun } from "./next-run.ts";
 import {

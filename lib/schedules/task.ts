@@ -1,7 +1,7 @@
 /** The scheduled prompt as callers see it. */
 import { z } from "zod";
-import { dateTime, instant, uuid } from "../contract/fields.ts";
-import { runOptionChanges, runOptions } from "../contract/run-options.ts";
+import { dateTime, instant, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { runOptionChanges, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { deliver, deliverChange } from "../delivery/contract.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 

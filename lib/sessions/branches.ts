@@ -1,8 +1,12 @@
 /** The queries of a chat's branches, and of the ratings of its answers. Each throws DatabaseUnavailable. */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
-import { refusalOf } from "../contract/refusal.ts";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "../../packages/endpoint/src/contract/chat-address.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { rowOf, timestamp } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";

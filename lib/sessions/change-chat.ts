@@ -1,9 +1,10 @@
 /** Creates and changes chats. */
+
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import type { ChatChanges, NewChat } from "./contract.ts";
 import type { Chat } from "./session.ts";

@@ -1,8 +1,8 @@
 /** All chats of an account, whatever their session. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { queryBoolean, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { queryBoolean, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { foundChat } from "./session.ts";
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;

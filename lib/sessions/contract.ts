@@ -1,10 +1,20 @@
 /** Sessions, chats and stored messages. This file is long because their operations share their fields. */
 import { z } from "zod";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  commaList,
+  instructions,
+  readableText,
+  uuid,
+  withAnyField,
+} from "../../packages/endpoint/src/contract/fields.ts";
+import {
+  listResponse,
+  nextCursor,
+  pageQuery,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import { runOptionChanges, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { commaList, instructions, readableText, uuid, withAnyField } from "../contract/fields.ts";
-import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
-import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";

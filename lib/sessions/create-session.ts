@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";

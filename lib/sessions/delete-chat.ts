@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopTurn } from "../turns/stop-turn.ts";

@@ -1,6 +1,6 @@
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import { selectChatConnectors } from "../connectors/store.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import { selectQueuedMessages } from "../turns/store/queued-turns.ts";
 import { selectBranches, selectFeedback } from "./branches.ts";

@@ -1,6 +1,6 @@
 import { JSONParser } from "@streamparser/json";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import { type Chat, chat, type Message, message } from "./session.ts";
 import { selectChatBody } from "./store.ts";
 

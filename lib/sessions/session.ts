@@ -1,7 +1,7 @@
 /** The resources of this domain as callers see them. */
 import { z } from "zod";
-import { dateTime, uuid } from "../contract/fields.ts";
-import { runOptions } from "../contract/run-options.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { sandboxStatus } from "../sandbox/stored-sandbox.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 

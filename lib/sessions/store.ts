@@ -3,14 +3,27 @@
  * row of another account counts as missing. Every function here throws DatabaseUnavailable.
  */
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "../../packages/endpoint/src/contract/chat-address.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+import { optionsIn, type RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { plainText } from "../../packages/kit/src/plain-text.ts";
 import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import type { SandboxState } from "../../packages/sandbox/src/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
-import { refusalOf } from "../contract/refusal.ts";
-import { optionsIn, type RunOptions } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";

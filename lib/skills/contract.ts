@@ -1,9 +1,14 @@
 /** The endpoints of skills. */
 import { z } from "zod";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import {
+  dateTime,
+  queryVersion,
+  uuid,
+  versionNumber,
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { skillName } from "../../packages/endpoint/src/contract/run-options.ts";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, queryVersion, uuid, versionNumber } from "../contract/fields.ts";
-import { skillName } from "../contract/run-options.ts";
 
 export const MAX_SKILL_BYTES = 1024 * 1024;
 export const MAX_SKILL_FILES = 100;

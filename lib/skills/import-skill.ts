@@ -1,11 +1,16 @@
 /** Imports a skill from the archive of a Git host, or from any ZIP archive. */
 
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
 import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
 import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { cut } from "../agent/tools/limits.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";

@@ -1,13 +1,13 @@
 /** Validates the files of a skill, as they were uploaded or imported. */
 import { parse } from "yaml";
 import { z } from "zod";
+import { type AppError, invalidField } from "../../packages/endpoint/src/contract/app-error.ts";
+import { skillName } from "../../packages/endpoint/src/contract/run-options.ts";
+import { hasTags } from "../../packages/endpoint/src/contract/visible-text.ts";
 import { safeFileName } from "../../packages/kit/src/zip.ts";
 import { allowedToolsField } from "../agent/skills/allowed-tools.ts";
 import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills/skill.ts";
 import { splitSkill } from "../agent/tools/skill-file.ts";
-import { type AppError, invalidField } from "../contract/app-error.ts";
-import { skillName } from "../contract/run-options.ts";
-import { hasTags } from "../contract/visible-text.ts";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 

@@ -1,8 +1,9 @@
 /** The use cases of stored and built-in skills. */
+
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { builtInFiles, builtInSkills } from "../agent/skills/built-in-skills.ts";
 import { listSkills as listUsable } from "../agent/skills/prompt-skills.ts";
 import { digestOf, type SkillFile, type SkillLibrary } from "../agent/skills/skill.ts";
-import { isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import type { Skill } from "./contract.ts";
 import { checkSkill, readUpload } from "./skill-content.ts";

@@ -1,8 +1,8 @@
 /** The endpoint of background task runs. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { describeIssue } from "../contract/describe-issue.ts";
-import { queryInteger, uuid } from "../contract/fields.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
+import { queryInteger, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 import { taskRun } from "./task-run.ts";
 
 /** Parsed only to list runs: a single look-up ignores even an invalid `limit`. */

@@ -1,7 +1,7 @@
 /** The port that every task runner implements. */
 import type { Logger } from "pino";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags, and only they can read it. */

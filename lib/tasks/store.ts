@@ -4,9 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { uuid } from "../contract/fields.ts";
-import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import {
+  budgetReached,
+  mediaQuotaExceeded,
+  unpricedModel,
+} from "../../packages/endpoint/src/contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

@@ -1,6 +1,6 @@
 /** The task run as callers see it: the raw object of the task runner. */
 import { z } from "zod";
-import { dateTime } from "../contract/fields.ts";
+import { dateTime } from "../../packages/endpoint/src/contract/fields.ts";
 
 const fault = z.object({
   message: z.string().optional(),

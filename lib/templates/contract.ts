@@ -1,6 +1,10 @@
 /** The endpoints of agent templates. */
 import { z } from "zod";
-import { contract, type RunRule, successResponse } from "../contract/contract.ts";
+import {
+  contract,
+  type RunRule,
+  successResponse,
+} from "../../packages/endpoint/src/contract/contract.ts";
 import {
   emailAddress,
   pathVersion,
@@ -10,8 +14,8 @@ import {
   versionNumber,
   withAnyField,
   withoutTags,
-} from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import {
   template,
   templateComparison,

@@ -1,7 +1,11 @@
 /** The agent template as callers see it. */
 import { z } from "zod";
-import { dateTime, uuid, versionNumber } from "../contract/fields.ts";
-import { outputSchema, runOptionChanges, runOptions } from "../contract/run-options.ts";
+import { dateTime, uuid, versionNumber } from "../../packages/endpoint/src/contract/fields.ts";
+import {
+  outputSchema,
+  runOptionChanges,
+  runOptions,
+} from "../../packages/endpoint/src/contract/run-options.ts";
 
 const model = z.string().trim().min(1).max(200);
 const descriptions = {

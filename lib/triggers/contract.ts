@@ -1,9 +1,9 @@
 /** Triggers of scheduled prompts, and the URL at which they receive events. */
 import { z } from "zod";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { connectorSlug } from "../connectors/contract.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
 /** The largest event. */
 export const MAX_EVENT_BYTES = 1024 * 1024;

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { askProvider, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
-import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";
 import type {

@@ -3,9 +3,13 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
+import {
+  type AppError,
+  invalidField,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
-import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";

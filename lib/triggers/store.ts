@@ -4,11 +4,21 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  type ErrorCode,
+  statusOf,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import { rate, tooManyRequests } from "../../packages/endpoint/src/contract/rate-limit.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "../connectors/contract.ts";
-import { type AppError, appError, type ErrorCode, statusOf } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
-import { rate, tooManyRequests } from "../contract/rate-limit.ts";
-import { refusalOf } from "../contract/refusal.ts";
 import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

@@ -1,9 +1,13 @@
 /** The endpoints of approvals: the requests of agents, the answers, and those that are remembered. */
 import { z } from "zod";
-import { APPROVAL_CATEGORIES, callEffect, untrustedSource } from "../contract/approvals.ts";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import {
+  APPROVAL_CATEGORIES,
+  callEffect,
+  untrustedSource,
+} from "../../packages/endpoint/src/contract/approvals.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { run } from "./run-contract.ts";
 
 const shared = { tag: "Approvals", family: "error", auth: "required" } as const;

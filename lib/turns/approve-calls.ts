@@ -4,13 +4,17 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import type { JSONValue, UIMessageChunk } from "ai";
+import type {
+  ApprovalCategory,
+  EffectLine,
+  UntrustedSource,
+} from "../../packages/endpoint/src/contract/approvals.ts";
+import type { RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { isLeft } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import { mediaRequestIn } from "../agent/tools/media-request.ts";
-import type { ApprovalCategory, EffectLine, UntrustedSource } from "../contract/approvals.ts";
-import type { RunOptions } from "../contract/run-options.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";

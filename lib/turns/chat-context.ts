@@ -1,5 +1,7 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
 
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
@@ -8,8 +10,6 @@ import { memoryNote } from "../agent/prompt.ts";
 import { showFiles } from "../agent/show-files.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import type { ChatContext } from "./context-contract.ts";
 import { contextSize } from "./fit-context.ts";

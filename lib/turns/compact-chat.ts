@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { planCompaction } from "../agent/context.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { ChatAddress } from "../contract/chat-address.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { queueRefused } from "../platform/queues.ts";

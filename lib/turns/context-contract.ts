@@ -1,7 +1,7 @@
 /** The context of a chat: what its model gets of the conversation, and how full the model's window is. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
-import { uuid } from "../contract/fields.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 const chatParams = z.object({

@@ -1,9 +1,9 @@
 /** Turns of a chat, their streams and their stop. */
 import { z } from "zod";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { queryInteger, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { turnOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
-import { contract } from "../contract/contract.ts";
-import { queryInteger, uuid } from "../contract/fields.ts";
-import { turnOptions } from "../contract/run-options.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 

@@ -1,6 +1,9 @@
 /** The lines with which an effect is described to people. */
-import type { EffectLine } from "../contract/approvals.ts";
-import { visibleExcerpt, warnOfLookalikes } from "../contract/visible-text.ts";
+import type { EffectLine } from "../../packages/endpoint/src/contract/approvals.ts";
+import {
+  visibleExcerpt,
+  warnOfLookalikes,
+} from "../../packages/endpoint/src/contract/visible-text.ts";
 
 const MAX_LINES = 20;
 const MAX_NAME_CHARS = 64;

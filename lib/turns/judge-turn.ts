@@ -4,6 +4,7 @@
  */
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { z } from "zod";
+import type { Outcome } from "../../packages/endpoint/src/contract/run-options.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import { factsLine } from "../agent/facts.ts";
@@ -11,7 +12,6 @@ import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
 import { judge } from "../agent/outcome/judge.ts";
 import { NOTE } from "../agent/prompt.ts";
 import type { StepResult } from "../agent/step-result.ts";
-import type { Outcome } from "../contract/run-options.ts";
 import type { ContextParts } from "./fit-context.ts";
 import { measureCalls, type UsageEntry } from "./measure-step.ts";
 import { answeringModels } from "./model-call.ts";

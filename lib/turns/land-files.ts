@@ -4,11 +4,11 @@
  * later turn fetches them again.
  */
 import type { FileUIPart, UIMessage } from "ai";
+import { log } from "../../packages/kit/src/log.ts";
 import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { storeUpload } from "../../packages/sandbox/src/store-upload.ts";
 import { refusalIn } from "../agent/download-file.ts";
 import { isLost, markUnfetchable, markUnstorable } from "../agent/show-files.ts";
-import { log } from "../platform/log.ts";
 
 /** More files of a conversation that a client sends again and again stay as they are. */
 const MAX_LANDED_FILES = 50;

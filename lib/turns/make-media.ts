@@ -3,13 +3,17 @@ import { createReadStream } from "node:fs";
 import { extname, join } from "node:path";
 import type { JSONValue } from "ai";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { StartParts } from "../content/generation.ts";
 import { standInOutput } from "../content/port.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { describeIssue } from "../contract/describe-issue.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";

@@ -3,13 +3,13 @@
  * the account allows it. The account that has filled the memory pays for it.
  */
 
+import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
+import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
 import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { consolidateMemory } from "../agent/consolidate-memory.ts";
 import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { drain, runPeriodically } from "../platform/drain.ts";
-import { QueueWorker } from "../platform/queue-worker.ts";
 import { acceptProposal } from "../workspace/accept-proposal.ts";
 import {
   claimProposals,

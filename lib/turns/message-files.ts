@@ -1,11 +1,14 @@
 /** The files of messages as a turn gets them. */
 import type { UIMessage } from "ai";
+import {
+  type UntrustedSource,
+  withSources,
+} from "../../packages/endpoint/src/contract/approvals.ts";
 import { fileDownloader } from "../agent/download-file.ts";
 import { inspectPdf, pagesOfScan } from "../agent/inspect-pdf.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { hasPdf, isPdf, type PdfInput, showFiles } from "../agent/show-files.ts";
-import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { Parts } from "../parts.ts";
 import { contextSize } from "./fit-context.ts";
 import { landFiles } from "./land-files.ts";

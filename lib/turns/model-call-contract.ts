@@ -1,7 +1,7 @@
 /** A model call of a run: its request and its answer. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
-import { pathIndex, queryInteger } from "../contract/fields.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { pathIndex, queryInteger } from "../../packages/endpoint/src/contract/fields.ts";
 
 const count = z.int().nonnegative();
 const cutChars = count.meta({ description: "The characters that were cut off the text's end" });

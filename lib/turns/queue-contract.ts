@@ -1,7 +1,7 @@
 /** The messages of a chat that wait for its active turn (`onBusy` of `POST /api/chat`). */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 const shared = { tag: "Chat", family: "error", auth: "required" } as const;
 const chatId = uuid.describe("The chat's `id`");

@@ -9,10 +9,14 @@ import {
   type UIMessage,
   validateUIMessages,
 } from "ai";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import { withoutHidden } from "../../packages/kit/src/visible-name.ts";
 import { userAnswer } from "../agent/tools/ask-user-question.ts";
 import { isServerTool } from "../agent/tools/client-tools.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 
 /** Parts that are validated before the event loop gets to other requests. */

@@ -1,5 +1,6 @@
 /** Reads a model call of a run. Its request is put together again, and compared with the recorded digests. */
 import type { ModelMessage, UIMessage } from "ai";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { cutOutput } from "../../packages/sandbox/src/cut-output.ts";
 import { instructionsFor } from "../agent/call-model.ts";
 import { promptOf } from "../agent/context.ts";
@@ -8,7 +9,6 @@ import { describeTools, digestsOf, type RequestDigests } from "../agent/sent-req
 import { showFiles } from "../agent/show-files.ts";
 import { signedFor } from "../agent/signed-parts.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
 import { withoutBytes } from "./chat-context.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
 import { reportId } from "./run-subagent.ts";

@@ -1,4 +1,8 @@
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";

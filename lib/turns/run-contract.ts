@@ -3,11 +3,12 @@
  * share the fields of a run.
  */
 import { z } from "zod";
-import { SKILL_SOURCES } from "../agent/skills/skill.ts";
-import { clientTools } from "../agent/tools/client-tools.ts";
-import { chosenConnectors } from "../connectors/contract.ts";
-import { APPROVAL_CATEGORIES, callEffect, untrustedSource } from "../contract/approvals.ts";
-import { contract } from "../contract/contract.ts";
+import {
+  APPROVAL_CATEGORIES,
+  callEffect,
+  untrustedSource,
+} from "../../packages/endpoint/src/contract/approvals.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
 import {
   commaList,
   dateTime,
@@ -15,9 +16,20 @@ import {
   instructions,
   uuid,
   withoutTags,
-} from "../contract/fields.ts";
-import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
-import { outputSchema, runOptions, skillName } from "../contract/run-options.ts";
+} from "../../packages/endpoint/src/contract/fields.ts";
+import {
+  listResponse,
+  nextCursor,
+  pageQuery,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import {
+  outputSchema,
+  runOptions,
+  skillName,
+} from "../../packages/endpoint/src/contract/run-options.ts";
+import { SKILL_SOURCES } from "../agent/skills/skill.ts";
+import { clientTools } from "../agent/tools/client-tools.ts";
+import { chosenConnectors } from "../connectors/contract.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { endpointUrl } from "../webhooks/contract.ts";

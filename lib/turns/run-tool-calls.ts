@@ -1,11 +1,14 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
+import {
+  type UntrustedSource,
+  withSources,
+} from "../../packages/endpoint/src/contract/approvals.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
 import { isRepeatable, runTool } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
-import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { Parts } from "../parts.ts";
 import { throughOutage } from "../platform/database/unavailable.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";

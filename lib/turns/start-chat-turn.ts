@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import { chatPath } from "../contract/chat-address.ts";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { chatPath } from "../../packages/endpoint/src/contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";

@@ -1,5 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
+import {
+  budgetReached,
+  messageQuotaExceeded,
+  tooManyTurns,
+} from "../../packages/endpoint/src/contract/quota.ts";
+import { type RunOptions, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
+import { drain } from "../../packages/kit/src/drain.ts";
 import { count } from "../../packages/kit/src/telemetry/metrics.ts";
 import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/check-options.ts";
@@ -7,16 +20,11 @@ import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
 import { setChatConnectors } from "../connectors/store.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { UntrustedSource } from "../contract/approvals.ts";
-import { budgetReached, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
-import { type RunOptions, runOptions } from "../contract/run-options.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { Deliver } from "../delivery/contract.ts";
 import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
-import { drain } from "../platform/drain.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";

@@ -1,18 +1,31 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  budgetReached,
+  chatFull,
+  messageQuotaExceeded,
+  tooManyTurns,
+} from "../../packages/endpoint/src/contract/quota.ts";
+import {
+  optionsIn,
+  type TurnOptions,
+  turnOptions,
+} from "../../packages/endpoint/src/contract/run-options.ts";
+import { drain } from "../../packages/kit/src/drain.ts";
 import { count } from "../../packages/kit/src/telemetry/metrics.ts";
 import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import { checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached, chatFull, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
-import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
-import { drain } from "../platform/drain.ts";
 import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";

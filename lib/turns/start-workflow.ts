@@ -4,13 +4,13 @@
  */
 
 import { waitUntil } from "@vercel/functions";
+import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { count } from "../../packages/kit/src/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
 import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
-import { drain, runPeriodically } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
 import { abandonTurn } from "./store/claims.ts";
 import { beginQueuedTurn, chatsToBegin, dequeueTurn, takeOverClaim } from "./store/queued-turns.ts";
 import { turnsToWake } from "./store/runs.ts";

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { drain } from "../../packages/kit/src/drain.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { drain } from "../platform/drain.ts";
 import { queueRefused } from "../platform/queues.ts";
 import { awaitsApproval } from "./store/approvals.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";

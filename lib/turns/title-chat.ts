@@ -1,6 +1,8 @@
 /** Gives an untitled chat a title after its first answer, in place of the start of its first message. */
 
 import { z } from "zod";
+import { drain } from "../../packages/kit/src/drain.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import { factsLine } from "../agent/facts.ts";
 import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
@@ -9,8 +11,6 @@ import { writeTitle } from "../agent/write-title.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { drain } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
 import { requestOf } from "./judge-turn.ts";
 import { measureCalls, type UsageEntry } from "./measure-step.ts";
 import { answeringModels, type ModelCallParts } from "./model-call.ts";

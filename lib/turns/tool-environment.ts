@@ -1,5 +1,7 @@
 /** The environment of the tools of a turn. */
 
+import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
 import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
@@ -8,7 +10,6 @@ import type { ToolCall } from "../agent/step-result.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
 import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
-import type { UntrustedSource } from "../contract/approvals.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   findRunCredential,
@@ -18,7 +19,6 @@ import {
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { log } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { skillLibrary } from "../skills/skills.ts";
 import { decisionOn } from "./approve-calls.ts";

@@ -5,6 +5,12 @@
  * top to bottom.
  */
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
+import {
+  type UntrustedSource,
+  withSources,
+} from "../../packages/endpoint/src/contract/approvals.ts";
+import type { Outcome } from "../../packages/endpoint/src/contract/run-options.ts";
+import { drain } from "../../packages/kit/src/drain.ts";
 import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { record } from "../../packages/kit/src/telemetry/metrics.ts";
 import type { FailedCall } from "../agent/call-model.ts";
@@ -17,12 +23,9 @@ import { isServerTool } from "../agent/tools/client-tools.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import { sourcesOf } from "../agent/tools/web-search.ts";
-import { type UntrustedSource, withSources } from "../contract/approvals.ts";
-import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { drain } from "../platform/drain.ts";
 import { approvalIdOf, decideOn, effectOf, requestChunk } from "./approve-calls.ts";
 import {
   type EndParts,

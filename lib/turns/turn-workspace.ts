@@ -1,10 +1,10 @@
 /** The workspace of a turn: its files come to the sandbox before the first tool, and are stored at the end. */
 import type { UIMessageChunk } from "ai";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
+import { log } from "../../packages/kit/src/log.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { isAppError } from "../contract/app-error.ts";
-import type { UntrustedSource } from "../contract/approvals.ts";
 import type { Parts } from "../parts.ts";
-import { log } from "../platform/log.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { beginUse, type Checkout } from "../workspace/checkout-store.ts";
 import { syncSandbox } from "../workspace/sync-sandbox.ts";

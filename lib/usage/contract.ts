@@ -1,7 +1,7 @@
 /** The usage of an account. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { instant } from "../contract/fields.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { instant } from "../../packages/endpoint/src/contract/fields.ts";
 
 const count = z.int().nonnegative();
 

@@ -3,10 +3,10 @@
  * that it attempts, and deliveries leased by a process that dies become due again.
  */
 import { randomUUID } from "node:crypto";
+import { runPeriodically } from "../../packages/kit/src/drain.ts";
+import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
-import { runPeriodically } from "../platform/drain.ts";
-import { QueueWorker } from "../platform/queue-worker.ts";
 import { sendEvent } from "./send-event.ts";
 import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
 

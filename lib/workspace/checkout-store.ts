@@ -3,9 +3,12 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { type UntrustedSource, untrustedSource } from "../contract/approvals.ts";
-import { refusalOf } from "../contract/refusal.ts";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type UntrustedSource,
+  untrustedSource,
+} from "../../packages/endpoint/src/contract/approvals.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 
 /** The sandbox of a session, and the artist whose workspace it has; null for the account itself. */

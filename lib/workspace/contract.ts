@@ -1,6 +1,11 @@
 /** The endpoints of workspaces: versioned files that the sessions of an account or an artist share. */
 import { z } from "zod";
-import { contract, type RunRule, type RunScope, successResponse } from "../contract/contract.ts";
+import {
+  contract,
+  type RunRule,
+  type RunScope,
+  successResponse,
+} from "../../packages/endpoint/src/contract/contract.ts";
 import {
   contentAs,
   queryBoolean,
@@ -8,9 +13,9 @@ import {
   queryVersion,
   uuid,
   versionNumber,
-} from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { strangersFile } from "../contract/strangers-file.ts";
+} from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
+import { strangersFile } from "../../packages/endpoint/src/contract/strangers-file.ts";
 import { MAX_FILE_BYTES, workspacePath, workspaceVersion } from "./workspace-file.ts";
 
 const artistId = uuid.optional().meta({

@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { posix, relative } from "node:path";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import type { Artist } from "../artists/artist.ts";
 import { findOrInsertArtist } from "../artists/store.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { writeFile } from "./store-content.ts";
 

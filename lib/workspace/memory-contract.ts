@@ -1,8 +1,8 @@
 /** The endpoints of proposals for a memory that is nearly full. A run cannot decide what later ones remember. */
 import { z } from "zod";
-import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 export const memoryProposal = z
   .object({

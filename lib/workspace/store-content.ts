@@ -1,8 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { withWorkFolder } from "../content/work-folder.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import {
   type ChangedFile,

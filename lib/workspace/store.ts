@@ -4,11 +4,16 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../packages/endpoint/src/contract/pagination.ts";
+import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { plainText } from "../../packages/kit/src/plain-text.ts";
 import type { ContentKey } from "../content/storage/port.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
-import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import {

@@ -5,6 +5,7 @@
  * This file is long because both directions change what is known of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
+import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { cutName } from "../../packages/kit/src/cut-name.ts";
 import {
   type ExpectedFile,
@@ -15,7 +16,6 @@ import {
   SandboxError,
   type SandboxFiles,
 } from "../../packages/sandbox/src/port.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import {
   type Checkout,

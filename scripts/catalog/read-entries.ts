@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { markets } from "../../lib/catalog/markets.ts";
-import { describeIssue } from "../../lib/contract/describe-issue.ts";
+import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 
 const name = z.string().trim().min(1).max(500);
 const id = z.string().regex(/^[A-Za-z0-9]{1,64}$/, {

@@ -23,7 +23,7 @@ create index agent_templates_public_newest
 alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
-comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of runOptions in lib/contract/run-options.ts.';
+comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of `runOptions`.';
 comment on column public.agent_templates.untrusted is 'Whether the run that has created it had met untrusted content.';
 
 -- Only a private template has shares. An address needs no account yet.

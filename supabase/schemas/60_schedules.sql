@@ -32,7 +32,7 @@ comment on column public.scheduled_prompts.model_id is 'The model of the runs; n
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
 comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
-comment on column public.scheduled_prompts.options is 'The options of the runs, as of runOptions in lib/contract/run-options.ts, with deliver and ends_at. Those that are absent are the template''s.';
+comment on column public.scheduled_prompts.options is 'The options of the runs, as of `runOptions`, with deliver and ends_at. Those that are absent are the template''s.';
 
 create table public.scheduled_firings (
   id uuid primary key,

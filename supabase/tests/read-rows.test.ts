@@ -1,8 +1,8 @@
 /** Rows as the database prints them become resources and pages of the API. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { pageOf, pageQuery } from "../../lib/contract/pagination.ts";
 import { rowOf } from "../../lib/platform/database/columns.ts";
+import { pageOf, pageQuery } from "../../packages/endpoint/src/contract/pagination.ts";
 
 const id = "0c6a5f4e-6f9e-4c43-8d3c-0b8f5b3f6a11";
 

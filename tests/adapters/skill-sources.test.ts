@@ -1,8 +1,8 @@
 /** Where the archive of an import is, for the URLs that people copy from a Git host. */
 import { expect, test } from "vitest";
-import { appError } from "../../lib/contract/app-error.ts";
 import { type ImportRequest, importSkillContract } from "../../lib/skills/contract.ts";
 import { importSkill } from "../../lib/skills/import-skill.ts";
+import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { unpricedModel } from "../../lib/contract/quota.ts";
+import { unpricedModel } from "../../packages/endpoint/src/contract/quota.ts";
 import { type FakeOpenAI, gate } from "../support/fakes/openai.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Answer, createPerson } from "../support/harness/clients.ts";

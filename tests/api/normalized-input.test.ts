@@ -5,12 +5,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isAppError } from "../../lib/contract/app-error.ts";
-import { otherSpelling } from "../../lib/contract/normalize-input.ts";
 import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { otherSpelling } from "../../packages/endpoint/src/contract/normalize-input.ts";
 
 const property = z.looseObject({
   type: z.unknown().optional(),

@@ -3,8 +3,8 @@ import { join, relative } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Contract } from "../../lib/contract/contract.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { expectError, fillPath, nameOf } from "../support/fixtures/shapes.ts";
 import {
   type ApiDocument,

@@ -1,7 +1,7 @@
 /** What `route` itself costs a request, without the database: in this process, against a bare handler. */
 import { z } from "zod";
-import { contract } from "../../lib/contract/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { setProcessWide } from "../../packages/kit/src/process-wide.ts";
 import { type Bench, report, timed } from "./context.ts";
 

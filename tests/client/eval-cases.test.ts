@@ -4,10 +4,10 @@ import { basename, join } from "node:path";
 import { RE2JS } from "re2js";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { check } from "../../lib/contract/checks.ts";
-import { runOptions } from "../../lib/contract/run-options.ts";
 import { startRunContract } from "../../lib/turns/run-contract.ts";
 import { readCases } from "../../packages/client/src/cli/eval/cases.ts";
+import { check } from "../../packages/endpoint/src/contract/checks.ts";
+import { runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 
 const FOLDER = join(import.meta.dirname, "../../evals");
 const MAX_BYTES = 300_000;

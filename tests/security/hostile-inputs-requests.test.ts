@@ -2,10 +2,10 @@
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isAppError } from "@/lib/contract/app-error.ts";
 import { parseJson, validator } from "@/lib/http/read-input.ts";
 import { contracts } from "@/lib/openapi/registry.ts";
 import { readMessages, titleOf } from "@/lib/turns/read-messages.ts";
+import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 import { measureJson } from "../../packages/kit/src/measure-json.ts";
 import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
 import { expectNoStall } from "../support/harness/stall.ts";

@@ -23,7 +23,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
-import { isAppError } from "../../lib/contract/app-error.ts";
+import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import {
   confine,
   detectIsolation,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stripUrls } from "../../lib/platform/log.ts";
+import { stripUrls } from "../../packages/kit/src/log.ts";
 
 test.each([
   ["https://h.test/a?sig=hunter2", "https://h.test/a?[redacted]"],

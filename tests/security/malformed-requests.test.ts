@@ -11,9 +11,9 @@ import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Contract } from "../../lib/contract/contract.ts";
 import { validator } from "../../lib/http/read-input.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import {
   expectError,
   expectErrorShape,

@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Contract } from "../../lib/contract/contract.ts";
-import { segmentsOf } from "../../lib/contract/effects.ts";
 import { judgeRequest } from "../../lib/openapi/judge-request.ts";
 import { operations } from "../../lib/openapi/registry.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import { segmentsOf } from "../../packages/endpoint/src/contract/effects.ts";
 
 const ORIGIN = "http://localhost:3000";
 const isStored = ({ href }: URL) => href.startsWith(`${ORIGIN}/api/media/`);

@@ -4,8 +4,8 @@ import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
-import { appError } from "../../lib/contract/app-error.ts";
 import { config } from "../../lib/platform/config.ts";
+import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { stack } from "../support/harness/stack.ts";
 
 let media: MediaStorage;

@@ -5,7 +5,7 @@ import {
   visibleExcerpt,
   visibleText,
   warnOfLookalikes,
-} from "../../lib/contract/visible-text.ts";
+} from "../../packages/endpoint/src/contract/visible-text.ts";
 import {
   hiddenTexts,
   isVisible,

@@ -4,8 +4,8 @@
  * rows that come from a stranger.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Contract } from "../../lib/contract/contract.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
+import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { type FakeMcp, startFakeMcp, toolNamed } from "../support/fakes/mcp.ts";
 import { serverOf } from "../support/fixtures/mcp-servers.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";

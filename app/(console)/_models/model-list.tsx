@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { RunOptionChanges, RunOptions } from "@/lib/contract/run-options.ts";
+import type { RunOptionChanges, RunOptions } from "@/packages/endpoint/src/contract/run-options.ts";
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { SelectField, Switch } from "../_ui/form.tsx";

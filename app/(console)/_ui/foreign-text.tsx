@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { countInvisible, visiblePieces } from "@/lib/contract/visible-text.ts";
+import { countInvisible, visiblePieces } from "@/packages/endpoint/src/contract/visible-text.ts";
 import { keyed } from "./keyed.ts";
 
 /** Letters of right-to-left scripts, with the blanks and marks between them. */

@@ -4,12 +4,12 @@
  * attacker points at loopback (DNS rebinding).
  */
 import { z } from "zod";
-import { appError } from "@/lib/contract/app-error.ts";
 import { isFromThisMachine } from "@/lib/http/address.ts";
 import { errorResponse } from "@/lib/http/error-response.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { type Config, config } from "@/lib/platform/config.ts";
+import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const link = z.object({ email_otp: z.string() });

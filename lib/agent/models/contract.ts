@@ -1,6 +1,6 @@
 /** The models that a caller can choose. */
 import { z } from "zod";
-import { contract } from "../../contract/contract.ts";
+import { contract } from "../../../packages/endpoint/src/contract/contract.ts";
 
 const perMillion = z.number().nonnegative().meta({
   description: "USD for a million tokens",

@@ -1,6 +1,6 @@
 /** Which tools the server runs, and the ones that a client runs itself: their calls stay open until it sends the results. */
 import { z } from "zod";
-import { AGENT_TOOLS } from "../../contract/run-options.ts";
+import { AGENT_TOOLS } from "../../../packages/endpoint/src/contract/run-options.ts";
 import { isMcpName } from "./mcp-tool.ts";
 
 const MAX_TOOLS = 20;

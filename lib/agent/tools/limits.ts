@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { MAX_PATH_CHARS } from "../../../packages/endpoint/src/contract/fields.ts";
 import { cutOutput } from "../../../packages/sandbox/src/cut-output.ts";
-import { MAX_PATH_CHARS } from "../../contract/fields.ts";
 
 /** The field of a tool that names a file. */
 export const filePath = z

@@ -1,6 +1,6 @@
 /** The catalog in the project's own database (supabase/schemas/80_catalog.sql). */
 import { z } from "zod";
-import { appError } from "../../contract/app-error.ts";
+import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../../platform/database/query.ts";
 import type { CatalogProvider } from "../port.ts";
 import { findingsOf, records } from "../records.ts";

@@ -6,10 +6,10 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import type { AppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { type FairQueue, isQueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
+import { log } from "../../../packages/kit/src/log.ts";
 import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
-import type { AppError } from "../../contract/app-error.ts";
-import { log } from "../../platform/log.ts";
 import { queueRefused } from "../../platform/queues.ts";
 
 const TIMEOUT_MS = 15_000;

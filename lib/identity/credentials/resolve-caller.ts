@@ -3,10 +3,10 @@
  * database, and resolves it with the access to named accounts and the rate limits in one round trip.
  */
 import { z } from "zod";
+import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { APPROVAL_CATEGORIES } from "../../../packages/endpoint/src/contract/approvals.ts";
+import { type RateVerdict, rate } from "../../../packages/endpoint/src/contract/rate-limit.ts";
 import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
-import { type AppError, appError } from "../../contract/app-error.ts";
-import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
-import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import type { Arguments } from "../../platform/database/port.ts";

@@ -9,10 +9,10 @@ import {
   jwtVerify,
 } from "jose";
 import { z } from "zod";
+import { log } from "../../../packages/kit/src/log.ts";
 import { readJson, vendorFetch } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
 import { config } from "../../platform/config.ts";
-import { log } from "../../platform/log.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const ASYMMETRIC_ALGORITHMS = [

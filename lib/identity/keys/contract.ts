@@ -1,7 +1,7 @@
 /** The endpoints of an account's API keys. */
 import { z } from "zod";
-import { contract, successResponse } from "../../contract/contract.ts";
-import { dateTime, readableText, uuid } from "../../contract/fields.ts";
+import { contract, successResponse } from "../../../packages/endpoint/src/contract/contract.ts";
+import { dateTime, readableText, uuid } from "../../../packages/endpoint/src/contract/fields.ts";
 
 const createdKey = z
   .object({

@@ -1,7 +1,7 @@
 /** The API keys of an account, which is an argument of every function. */
 import { z } from "zod";
-import { appError } from "../../contract/app-error.ts";
-import { dateTime } from "../../contract/fields.ts";
+import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { dateTime } from "../../../packages/endpoint/src/contract/fields.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call, isRaised, type Raised, rpc } from "../../platform/database/query.ts";

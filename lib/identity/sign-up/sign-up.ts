@@ -2,8 +2,13 @@
 import { createHmac, randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { appError } from "../../contract/app-error.ts";
-import { type RateVerdict, rate, rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
+import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type RateVerdict,
+  rate,
+  rateHeaders,
+  tooManyRequests,
+} from "../../../packages/endpoint/src/contract/rate-limit.ts";
 import type { Parts } from "../../parts.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";

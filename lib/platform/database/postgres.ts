@@ -1,11 +1,11 @@
 /** SQL functions over connections to PostgreSQL, which takes half the CPU of the REST API. */
 import pg from "pg";
+import { log } from "../../../packages/kit/src/log.ts";
 import { observePool } from "../../../packages/kit/src/telemetry/metrics.ts";
 import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { Pool } from "../../../packages/world-postgres/src/connection.ts";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import { functions } from "../../../supabase/functions.ts";
-import { log } from "../log.ts";
 import type { Answer, Database, FunctionName } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable, as over REST. */

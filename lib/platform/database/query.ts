@@ -1,9 +1,9 @@
 /** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { z } from "zod";
+import { log } from "../../../packages/kit/src/log.ts";
 import { processWide } from "../../../packages/kit/src/process-wide.ts";
 import { config, poolSize } from "../config.ts";
-import { log } from "../log.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";
 import { createRestDatabase } from "./rest.ts";

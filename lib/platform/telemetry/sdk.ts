@@ -27,9 +27,9 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { waitUntil } from "@vercel/functions";
+import { log } from "../../../packages/kit/src/log.ts";
 import { providers } from "../../../packages/kit/src/telemetry/providers.ts";
 import type { Config } from "../config.ts";
-import { log } from "../log.ts";
 import { observeProcess } from "./observe-process.ts";
 
 const NAME = "agent-platform-api";

@@ -3,10 +3,14 @@
  * `GET /artists/catalog?songstats_artist_id=` lists their tracks in pages.
  */
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../../packages/endpoint/src/contract/app-error.ts";
 import { fetchJson, type UpstreamAnswer } from "../../../packages/kit/src/outbound/fetch-json.ts";
 import { probeJson } from "../../../packages/kit/src/outbound/probe.ts";
 import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
-import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import type { ResearchTrack } from "../contract.ts";
 import type { ArtistKey, ResearchProvider } from "../port.ts";
 

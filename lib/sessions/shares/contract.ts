@@ -1,8 +1,14 @@
 /** Chats that are shared by a read-only link. */
 import { z } from "zod";
-import { contract, successResponse } from "../../contract/contract.ts";
-import { dateTime, MAX_PATH_CHARS, pathIndex, queryInteger, uuid } from "../../contract/fields.ts";
-import { nextCursor } from "../../contract/pagination.ts";
+import { contract, successResponse } from "../../../packages/endpoint/src/contract/contract.ts";
+import {
+  dateTime,
+  MAX_PATH_CHARS,
+  pathIndex,
+  queryInteger,
+  uuid,
+} from "../../../packages/endpoint/src/contract/fields.ts";
+import { nextCursor } from "../../../packages/endpoint/src/contract/pagination.ts";
 import { chat, session } from "../session.ts";
 
 const MAX_FILES = 20;

@@ -1,8 +1,13 @@
 import { posix } from "node:path";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../../packages/endpoint/src/contract/app-error.ts";
+import type { ChatAddress } from "../../../packages/endpoint/src/contract/chat-address.ts";
 import { streamOf } from "../../../packages/kit/src/stream-of.ts";
 import { isSandboxError, type SandboxFiles } from "../../../packages/sandbox/src/port.ts";
-import { type AppError, appError, invalidField, isAppError } from "../../contract/app-error.ts";
-import type { ChatAddress } from "../../contract/chat-address.ts";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";

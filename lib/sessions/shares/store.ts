@@ -3,12 +3,21 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../../contract/app-error.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../../contract/chat-address.ts";
-import { dateTime, uuid } from "../../contract/fields.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
-import { messageQuotaExceeded } from "../../contract/quota.ts";
-import { refusalOf } from "../../contract/refusal.ts";
+import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "../../../packages/endpoint/src/contract/chat-address.ts";
+import { dateTime, uuid } from "../../../packages/endpoint/src/contract/fields.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../../packages/endpoint/src/contract/pagination.ts";
+import { messageQuotaExceeded } from "../../../packages/endpoint/src/contract/quota.ts";
+import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

@@ -1,6 +1,11 @@
 /** The requests of agents, and the answers (supabase/schemas/76_approvals.sql). */
 import { z } from "zod";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../../packages/endpoint/src/contract/pagination.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

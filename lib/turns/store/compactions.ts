@@ -1,9 +1,13 @@
 /** The queries of a chat's context, and of compactions that callers request. Each throws DatabaseUnavailable. */
 import { z } from "zod";
-import { type AppError, appError } from "../../contract/app-error.ts";
-import { type ChatAddress, chatArguments, chatErrors } from "../../contract/chat-address.ts";
-import { budgetReached, unpricedModel } from "../../contract/quota.ts";
-import { refusalOf } from "../../contract/refusal.ts";
+import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "../../../packages/endpoint/src/contract/chat-address.ts";
+import { budgetReached, unpricedModel } from "../../../packages/endpoint/src/contract/quota.ts";
+import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
 import { call } from "../../platform/database/query.ts";
 import type { UsageEntry } from "../measure-step.ts";
 import { type Compaction, type TurnState, turnState } from "./turns.ts";

@@ -1,8 +1,11 @@
 /** Reservations of model calls, which are checked against the budget of the account and the limits of the run. */
 import { z } from "zod";
+import { budgetReached, unpricedModel } from "../../../packages/endpoint/src/contract/quota.ts";
+import {
+  limitNames,
+  type RunOptions,
+} from "../../../packages/endpoint/src/contract/run-options.ts";
 import { BudgetRefusal, isBudgetRefusal } from "../../agent/models/budget-refusal.ts";
-import { budgetReached, unpricedModel } from "../../contract/quota.ts";
-import { limitNames, type RunOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { UsageEntry } from "../measure-step.ts";
 

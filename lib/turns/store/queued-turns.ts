@@ -1,7 +1,7 @@
 /** The queries of turns that wait for their chat. */
 import { z } from "zod";
-import { type AppError, appError } from "../../contract/app-error.ts";
-import { refusalOf } from "../../contract/refusal.ts";
+import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

@@ -1,9 +1,14 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "../../../packages/endpoint/src/contract/pagination.ts";
+import type { RunOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
-import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
-import type { RunOptions } from "../../contract/run-options.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

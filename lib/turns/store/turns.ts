@@ -4,6 +4,11 @@
  */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import {
+  type UntrustedSource,
+  untrustedSource,
+} from "../../../packages/endpoint/src/contract/approvals.ts";
+import { runOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
 import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
@@ -13,8 +18,6 @@ import { turnSkills } from "../../agent/skills/prompt-skills.ts";
 import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { turnMcpTools } from "../../agent/tools/mcp-tool.ts";
-import { type UntrustedSource, untrustedSource } from "../../contract/approvals.ts";
-import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 import {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { EmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
 import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../lib/contract/app-error.ts";
+import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
   createMediaFolder,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../lib/contract/app-error.ts";
+import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   drawScene,

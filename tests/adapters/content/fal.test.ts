@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
-import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
+import { type AppError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import {

@@ -6,7 +6,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
-import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
+import { type AppError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   createRenderer,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ImageOrder } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../lib/contract/app-error.ts";
+import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   createRenderer,

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { appError } from "../../../lib/contract/app-error.ts";
-import type { RunScope } from "../../../lib/contract/contract.ts";
 import { authorize } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
+import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import type { RunScope } from "../../../packages/endpoint/src/contract/contract.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const denied = appError("forbidden", "Access denied to specified account_id");

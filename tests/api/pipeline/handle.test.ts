@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { appError } from "../../../lib/contract/app-error.ts";
 import { handle } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
+import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { FairQueue, QueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
 import { appOf, exchangeOf } from "../../support/harness/exchange.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type AppError, appError } from "../../../lib/contract/app-error.ts";
-import type { ErrorFamily } from "../../../lib/contract/contract.ts";
 import { respond } from "../../../lib/http/respond.ts";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
 import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
+import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import type { ErrorFamily } from "../../../packages/endpoint/src/contract/contract.ts";
 import { QueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 

@@ -1,6 +1,5 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
 import { z } from "zod";
-import { type Contract, contract } from "../../../lib/contract/contract.ts";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
 import { validator } from "../../../lib/http/read-input.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
@@ -8,6 +7,7 @@ import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
 import { createQueues } from "../../../lib/platform/queues.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
+import { type Contract, contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import { stack } from "./stack.ts";
 
 const echo: Contract = {

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
+import type { Contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";

@@ -6,9 +6,9 @@
 import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { z } from "zod";
-import { appError, isAppError } from "../../../lib/contract/app-error.ts";
 import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
 import { DeliveryWorker } from "../../../lib/webhooks/delivery-worker.ts";
+import { appError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 
 const app = { deliveryWorker: new DeliveryWorker() };
 const LEASE_SECONDS = 120;

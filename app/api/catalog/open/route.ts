@@ -1,7 +1,7 @@
 import { openPageContract } from "@/lib/catalog/contract.ts";
-import { appError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(openPageContract, async ({ app, query }) => {

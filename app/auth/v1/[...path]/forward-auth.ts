@@ -9,8 +9,6 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { isAppError, statusOf } from "@/lib/contract/app-error.ts";
-import { rate } from "@/lib/contract/rate-limit.ts";
 import { addressOf } from "@/lib/http/address.ts";
 import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
 import { decodeBody, readBody } from "@/lib/http/read-input.ts";
@@ -23,7 +21,9 @@ import {
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
-import { log } from "@/lib/platform/log.ts";
+import { isAppError, statusOf } from "@/packages/endpoint/src/contract/app-error.ts";
+import { rate } from "@/packages/endpoint/src/contract/rate-limit.ts";
+import { log } from "@/packages/kit/src/log.ts";
 import { readText } from "@/packages/kit/src/outbound/vendor-fetch.ts";
 import { isFromSandbox } from "@/packages/sandbox/src/outgoing-headers.ts";
 

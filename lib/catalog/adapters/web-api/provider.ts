@@ -5,11 +5,15 @@
  */
 import { z } from "zod";
 import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../../../packages/endpoint/src/contract/app-error.ts";
+import {
   fetchJson,
   type UpstreamAnswer,
 } from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
-import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../../port.ts";
 import {

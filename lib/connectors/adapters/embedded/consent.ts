@@ -5,11 +5,11 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { areEqualTexts } from "../../../../packages/kit/src/equal-texts.ts";
 import { escapeHtml, renderNotice, renderPage } from "../../../../packages/kit/src/html-page.ts";
+import { log } from "../../../../packages/kit/src/log.ts";
 import { visibleName } from "../../../../packages/kit/src/visible-name.ts";
 import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
-import { log } from "../../../platform/log.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import { decideConnection, selectPending } from "../../store.ts";
 import { connectorName, hashState } from "./provider.ts";

@@ -13,9 +13,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { type AppError, isAppError } from "../../../../packages/endpoint/src/contract/app-error.ts";
+import { log } from "../../../../packages/kit/src/log.ts";
 import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
-import { type AppError, isAppError } from "../../../contract/app-error.ts";
-import { log } from "../../../platform/log.ts";
 import {
   type ContentProvider,
   type GeneratedFile,

@@ -10,6 +10,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
+import { type AppError, appError } from "../../../../packages/endpoint/src/contract/app-error.ts";
 import { type FairQueue, isQueueRefusal } from "../../../../packages/kit/src/fair-queue.ts";
 import { killGroup, residentBytes } from "../../../../packages/kit/src/isolation/child-process.ts";
 import {
@@ -21,9 +22,8 @@ import {
   type View,
 } from "../../../../packages/kit/src/isolation/isolation.ts";
 import { findProgram } from "../../../../packages/kit/src/isolation/program.ts";
+import { log } from "../../../../packages/kit/src/log.ts";
 import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
-import { type AppError, appError } from "../../../contract/app-error.ts";
-import { log } from "../../../platform/log.ts";
 import { queueRefused } from "../../../platform/queues.ts";
 import {
   type EditStep,

@@ -8,11 +8,16 @@
  */
 import { rm } from "node:fs/promises";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  invalidField,
+  isAppError,
+} from "../../../../packages/endpoint/src/contract/app-error.ts";
 import type { FairQueue } from "../../../../packages/kit/src/fair-queue.ts";
+import { log } from "../../../../packages/kit/src/log.ts";
 import { isLoopback } from "../../../../packages/kit/src/outbound/public-address.ts";
 import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
-import { type AppError, appError, invalidField, isAppError } from "../../../contract/app-error.ts";
-import { log } from "../../../platform/log.ts";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";

@@ -9,11 +9,15 @@
 import type { TriggerClient } from "@trigger.dev/sdk";
 import type { Logger } from "pino";
 import { z } from "zod";
+import {
+  type AppError,
+  appError,
+  isAppError,
+} from "../../../../packages/endpoint/src/contract/app-error.ts";
 import { FairQueue } from "../../../../packages/kit/src/fair-queue.ts";
 import { readRetryAfter } from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import { probeJson } from "../../../../packages/kit/src/outbound/probe.ts";
 import { readJson, traceRequest } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
-import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
 import { accountTag, artistTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import { type TaskRun, taskRun } from "../../task-run.ts";
 

@@ -1,6 +1,6 @@
 /** The options of a run. Chats, agent templates, scheduled prompts and turns store them as one object. */
 import { z } from "zod";
-import { networkPolicy, networkPolicyChange } from "../../packages/kit/src/network-policy.ts";
+import { networkPolicy, networkPolicyChange } from "../../../kit/src/network-policy.ts";
 import { approvalPolicies } from "./approvals.ts";
 import { check } from "./checks.ts";
 import { withoutTags } from "./fields.ts";

@@ -2,13 +2,12 @@
  * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
  * keys; redaction is the second line of defense. No URL in a line has a query, a fragment or a user. Of an
  * error it logs the type, message and stack only, and no text that the message quotes
- * (`describe-error.ts`). A line within a trace has its `traceId`.
+ * (`describe-error.ts`). A line within a trace has its `traceId`. The composition root sets its level.
  */
 import pino from "pino";
-import { describeError } from "../../packages/kit/src/describe-error.ts";
-import { processWide } from "../../packages/kit/src/process-wide.ts";
-import { currentTraceId } from "../../packages/kit/src/telemetry/spans.ts";
-import { config } from "./config.ts";
+import { describeError } from "./describe-error.ts";
+import { processWide } from "./process-wide.ts";
+import { currentTraceId } from "./telemetry/spans.ts";
 
 /** Fields whose values are in no line. */
 export const secretFields = [
@@ -25,12 +24,11 @@ export const secretFields = [
 export function log(): pino.Logger {
   return processWide("log", () =>
     pino({
-      level: config().LOG_LEVEL,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
       hooks: { streamWrite: stripUrls },
-      ...(config().OTEL_EXPORTER_OTLP_ENDPOINT && { mixin: () => ({ traceId: currentTraceId() }) }),
+      mixin: () => ({ traceId: currentTraceId() }),
       redact: {
         paths: secretFields.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
         censor: "[redacted]",

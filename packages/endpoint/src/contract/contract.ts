@@ -3,7 +3,7 @@
  * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
  */
 import { z } from "zod";
-import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
+import type { TurnPolicies } from "../../../kit/src/network-policy.ts";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 

@@ -1,6 +1,6 @@
 /** Schemas that several contracts share. */
 import { z } from "zod";
-import { hidesCharacters } from "../../packages/kit/src/visible-name.ts";
+import { hidesCharacters } from "../../../kit/src/visible-name.ts";
 import { hasTags } from "./visible-text.ts";
 
 /** Of a path in a sandbox. */

@@ -1,9 +1,9 @@
 /** Works off a queue in the database. Any number of processes do so: each leases the jobs that it takes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@vercel/functions";
-import { continueTrace } from "../../packages/kit/src/telemetry/spans.ts";
 import { drain } from "./drain.ts";
 import { log } from "./log.ts";
+import { continueTrace } from "./telemetry/spans.ts";
 
 const IDLE_CHECK_MS = 50;
 

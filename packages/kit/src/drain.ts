@@ -1,5 +1,5 @@
-import { processWide } from "../../packages/kit/src/process-wide.ts";
 import { log } from "./log.ts";
+import { processWide } from "./process-wide.ts";
 
 /**
  * Work to finish before the process exits, at the latest when `deadline` aborts. `served` resolves when
