@@ -20,7 +20,7 @@ export async function register(): Promise<void> {
   await app.engine.start();
   const { observeParts } = await import("./lib/health/check-parts.ts");
   observeParts(app);
-  const { drain } = await import("./packages/kit/src/drain.ts");
+  const { drain } = await import("@platform/kit/drain");
   drain().add(async (deadline) => {
     await app.engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();

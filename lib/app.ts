@@ -3,13 +3,13 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
-import type { FairQueue } from "../packages/kit/src/fair-queue.ts";
-import { localOrigin } from "../packages/kit/src/local-origin.ts";
-import { log } from "../packages/kit/src/log.ts";
-import { setProcessWide } from "../packages/kit/src/process-wide.ts";
-import { runtimePath } from "../packages/kit/src/runtime-path.ts";
-import { count, observe, observePool } from "../packages/kit/src/telemetry/metrics.ts";
-import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { localOrigin } from "@platform/kit/local-origin";
+import { log } from "@platform/kit/log";
+import { setProcessWide } from "@platform/kit/process-wide";
+import { runtimePath } from "@platform/kit/runtime-path";
+import { count, observe, observePool } from "@platform/kit/telemetry/metrics";
+import type { SandboxProvider } from "@platform/sandbox/port";
 import { createPdfInspections } from "./agent/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
 import { ModelOutages } from "./agent/models/model-outages.ts";
@@ -100,12 +100,10 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
   const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
-  const { traceSandboxes } = await import("../packages/sandbox/src/trace-sandboxes.ts");
+  const { traceSandboxes } = await import("@platform/sandbox/trace-sandboxes");
   const isRemote = credentials || settings.VERCEL;
   if (isRemote && settings.SANDBOX !== "system") {
-    const { createVercelProvider } = await import(
-      "../packages/sandbox/src/adapters/vercel/provider.ts"
-    );
+    const { createVercelProvider } = await import("@platform/sandbox/vercel");
     const provider = createVercelProvider({
       ...(credentials && { credentials }),
       allowedHosts,
@@ -115,8 +113,8 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   }
   const create =
     settings.SANDBOX === "system"
-      ? (await import("../packages/sandbox/src/adapters/system/provider.ts")).createSystemProvider
-      : (await import("../packages/sandbox/src/adapters/local/provider.ts")).createLocalProvider;
+      ? (await import("@platform/sandbox/system")).createSystemProvider
+      : (await import("@platform/sandbox/local")).createLocalProvider;
   const { accountSpace } = await import("./sandbox/store.ts");
   const accountBytes = settings.ACCOUNT_SANDBOX_BYTES;
   const provider = create({

@@ -2,13 +2,14 @@
  * The parts of a process as functions receive them: an adapter of each port, and the queues, caches and workers. The
  * composition root (app.ts) creates them once from the settings.
  */
+
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import type { EffectLine } from "@platform/endpoint/contract/approvals";
+import type { OwnRequest } from "@platform/endpoint/contract/effects";
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
+import type { TtlCache } from "@platform/kit/ttl-cache";
+import type { SandboxProvider } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import type { AppError } from "../packages/endpoint/src/contract/app-error.ts";
-import type { EffectLine } from "../packages/endpoint/src/contract/approvals.ts";
-import type { OwnRequest } from "../packages/endpoint/src/contract/effects.ts";
-import type { RunOptions } from "../packages/endpoint/src/contract/run-options.ts";
-import type { TtlCache } from "../packages/kit/src/ttl-cache.ts";
-import type { SandboxProvider } from "../packages/sandbox/src/port.ts";
 import type { PdfInspections } from "./agent/inspect-pdf.ts";
 import type { ContextWindows } from "./agent/models/context-windows.ts";
 import type { ModelOutages } from "./agent/models/model-outages.ts";

@@ -5,7 +5,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openFileLimit } from "../packages/kit/src/open-file-limit.ts";
+import { openFileLimit } from "@platform/kit/open-file-limit";
 
 /** A process that lived for less is replaced after a pause, which doubles each time. */
 const HEALTHY_MS = 10_000;

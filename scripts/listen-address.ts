@@ -1,4 +1,4 @@
-import { localOrigin } from "../packages/kit/src/local-origin.ts";
+import { localOrigin } from "@platform/kit/local-origin";
 
 export interface ListenAddress {
   readonly host: string;

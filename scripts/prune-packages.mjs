@@ -2,7 +2,7 @@
  * `postinstall` of npm: deletes the files of packages that nothing here reads, a quarter of an installation. npm
  * installs a package only as a whole. Runs in any Node from version 20 on.
  */
-import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, rmSync, utimesSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,11 +34,14 @@ const UNREAD = [
   /api-types-generator\/node_modules\/typescript\/lib\/(?!typescript\.(?:js|d\.ts)$)/,
 ];
 
+/** Whether a path leads through a link, as to the packages of this repository, which are not copies. */
+const isLinked = (path) => existsSync(path) && !realpathSync(path).endsWith(path);
+
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 for (const file of readdirSync(join(root, "node_modules"), { recursive: true })) {
   const path = join("node_modules", file);
   const isUnread = UNREAD.some((pattern) => pattern.test(path.replaceAll(sep, "/")));
-  if (isUnread) rmSync(join(root, path), { recursive: true, force: true });
+  if (isUnread && !isLinked(path)) rmSync(join(root, path), { recursive: true, force: true });
 }
 // npm trusts its record of the packages only if it is newer than they are.
 const record = join(root, "node_modules", ".package-lock.json");

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { localOrigin } from "../packages/kit/src/local-origin.ts";
+import { localOrigin } from "@platform/kit/local-origin";
 import { exitOf } from "./embedded/exit-of.ts";
 import { guardProcess } from "./embedded/guard-process.ts";
 import { projectRoot } from "./project-root.ts";

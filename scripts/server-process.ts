@@ -7,12 +7,12 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
+import { drain } from "@platform/kit/drain";
+import { setBuiltPrograms } from "@platform/kit/isolation/program";
+import { openFileLimit } from "@platform/kit/open-file-limit";
 import next from "next";
 import { z } from "zod";
 import { config } from "../lib/platform/config.ts";
-import { drain } from "../packages/kit/src/drain.ts";
-import { setBuiltPrograms } from "../packages/kit/src/isolation/program.ts";
-import { openFileLimit } from "../packages/kit/src/open-file-limit.ts";
 
 const CLOSE_INTERVAL_MS = 50;
 /** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */

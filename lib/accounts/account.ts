@@ -1,8 +1,9 @@
 /** The caller's account as callers see it. */
+
+import { approvalPolicies } from "@platform/endpoint/contract/approvals";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { networkPolicy } from "@platform/kit/network-policy";
 import { z } from "zod";
-import { approvalPolicies } from "../../packages/endpoint/src/contract/approvals.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
 import { role } from "../organizations/organization.ts";
 
 export const accountView = z.object({

@@ -1,15 +1,16 @@
 /** The endpoints of the account that a credential belongs to. */
-import { z } from "zod";
-import { approvalPolicies } from "../../packages/endpoint/src/contract/approvals.ts";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+
+import { approvalPolicies } from "@platform/endpoint/contract/approvals";
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import {
   accountImage,
   accountName,
   emailAddress,
   timezone,
   uuid,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { networkPolicy } from "../../packages/kit/src/network-policy.ts";
+} from "@platform/endpoint/contract/fields";
+import { networkPolicy } from "@platform/kit/network-policy";
+import { z } from "zod";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;

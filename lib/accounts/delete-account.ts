@@ -1,5 +1,5 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import type { Parts } from "../parts.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { everyItem } from "@platform/endpoint/contract/pagination";
+import type { ZipEntry } from "@platform/kit/zip";
 import { z } from "zod";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { everyItem } from "../../packages/endpoint/src/contract/pagination.ts";
-import type { ZipEntry } from "../../packages/kit/src/zip.ts";
 import { contentOf } from "../agent/skills/skill.ts";
 import type { Artist } from "../artists/artist.ts";
 import { selectArtists } from "../artists/store.ts";

@@ -2,10 +2,11 @@
  * The caller's own account in the database (supabase/schemas/10_accounts.sql).
  * @throws DatabaseUnavailable from every function here.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { clearedFields } from "@platform/endpoint/contract/fields";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { clearedFields } from "../../packages/endpoint/src/contract/fields.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
 import { rowOf } from "../platform/database/columns.ts";

@@ -1,7 +1,7 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
+import type { Sandbox } from "@platform/sandbox/port";
 import type { ModelMessage, UIMessageChunk } from "ai";
-import type { RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
-import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import { config } from "../platform/config.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";

@@ -1,12 +1,9 @@
 /** Checks what a caller asks of an agent before it is stored. */
+
+import { type AppError, appError, invalidField } from "@platform/endpoint/contract/app-error";
+import type { RunOptionChanges } from "@platform/endpoint/contract/run-options";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  invalidField,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { RunOptionChanges } from "../../packages/endpoint/src/contract/run-options.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { queueRefused } from "../platform/queues.ts";

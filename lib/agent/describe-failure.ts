@@ -1,5 +1,5 @@
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { APICallError, NoOutputGeneratedError, RetryError, StreamProviderError } from "ai";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 

@@ -2,11 +2,12 @@
  * Downloads files that a user's message names by URL. The SDK checks the URL and each redirect; the
  * dispatcher checks the addresses that they resolve to.
  */
+
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { hostRefusal } from "@platform/kit/outbound/network-policy";
+import { publicOnly } from "@platform/kit/outbound/public-only";
+import { vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { createDownload } from "ai";
-import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
-import { hostRefusal } from "../../packages/kit/src/outbound/network-policy.ts";
-import { publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
-import { vendorFetch } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 
 const MAX_BYTES = 20 * 1024 * 1024;
 const DEADLINE_MS = 30_000;

@@ -1,6 +1,7 @@
 /** The facts at the start of a turn, as its model is told. */
+
+import { cutOutput } from "@platform/sandbox/cut-output";
 import { z } from "zod";
-import { cutOutput } from "../../packages/sandbox/src/cut-output.ts";
 
 /** The answer of `facts_of_turn` in SQL. */
 export const turnFacts = z.object({

@@ -3,14 +3,14 @@ import {
   type InspectedPdf,
   MAX_SCANNED_PAGES,
   type ScannedPage,
-} from "../../packages/documents/src/document.ts";
+} from "@platform/documents/document";
 import {
   type DocumentTask,
   type DocumentWork,
   runDocumentWorker,
-} from "../../packages/documents/src/run-document-worker.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { createTtlCache, type TtlCache } from "../../packages/kit/src/ttl-cache.ts";
+} from "@platform/documents/run-document-worker";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { createTtlCache, type TtlCache } from "@platform/kit/ttl-cache";
 
 /** What PDFs are, by their content: a chat shows the same ones to its model in every turn. */
 export type PdfInspections = TtlCache<InspectedPdf | null>;

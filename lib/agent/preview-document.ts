@@ -1,7 +1,7 @@
-import { formatOf } from "../../packages/documents/src/document.ts";
-import { runDocumentWorker } from "../../packages/documents/src/run-document-worker.ts";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { formatOf } from "@platform/documents/document";
+import { runDocumentWorker } from "@platform/documents/run-document-worker";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { Parts } from "../parts.ts";
 import { queueRefused } from "../platform/queues.ts";
 

@@ -1,6 +1,7 @@
 /** The instructions of the agent and of its subagents. */
+
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { UserModelMessage } from "ai";
-import type { RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 
 const WORK = `- Work in the sandbox. Its home, /home/agent, holds the session's files, and they stay for later turns.
 - Read a file before you change it, and to its end before you judge it: while truncated is true, you have not.

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import type { DocumentText, Sheet } from "../../packages/documents/src/document.ts";
-import { cutName } from "../../packages/kit/src/cut-name.ts";
-import type { Sandbox } from "../../packages/sandbox/src/port.ts";
+import type { DocumentText, Sheet } from "@platform/documents/document";
+import { cutName } from "@platform/kit/cut-name";
+import type { Sandbox } from "@platform/sandbox/port";
 import { quotePath } from "./tools/limits.ts";
 
 export const HOME = "/home/agent";

@@ -1,6 +1,6 @@
+import { formatOf, type InspectedPdf } from "@platform/documents/document";
+import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import type { FileUIPart, UIMessage } from "ai";
-import { formatOf, type InspectedPdf } from "../../packages/documents/src/document.ts";
-import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { imageTypeOf, MAX_IMAGE_BYTES } from "./image-type.ts";
 import { digestOfPdf } from "./inspect-pdf.ts";
 import { MAX_PDF_PAGES, PDF_PAGE_TOKENS, pdfMetadata } from "./pdf-tokens.ts";

@@ -12,6 +12,7 @@ import type {
   SharedV4ProviderOptions,
   SharedV4Warning,
 } from "@ai-sdk/provider";
+import { largeIntegersIn, quoteLargeIntegers } from "@platform/kit/large-integers";
 import {
   DefaultGeneratedFile,
   generateId,
@@ -35,7 +36,6 @@ import {
   standardizePrompt,
   toResponseMessages,
 } from "ai/internal";
-import { largeIntegersIn, quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
 import { tooLong } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { withResults } from "./models/acceptable-prompt.ts";

@@ -1,7 +1,8 @@
 /** Condenses the older part of a conversation, so that an agent can continue without it. */
+
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { ModelMessage } from "ai";
 import { z } from "zod";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import { SUMMARY_SHARE } from "./context.ts";
 import type { Unit } from "./conversation.ts";
 import { tooLong } from "./describe-failure.ts";

@@ -3,8 +3,8 @@
  * result names the path, and a model that reads images gets the file after the results of its step.
  */
 import { createHash } from "node:crypto";
+import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import type { ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
-import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { imageTypeOf } from "./image-type.ts";
 import { NOTE } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";

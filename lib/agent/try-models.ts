@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { log as serverLog } from "@platform/kit/log";
 import { generateText } from "ai";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { log as serverLog } from "../../packages/kit/src/log.ts";
 import {
   isConnectionLoss,
   isFailedToolUse,

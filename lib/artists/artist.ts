@@ -1,6 +1,7 @@
 /** The artist as callers see it: a separate account that others act for. */
+
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 export const artist = z
   .object({

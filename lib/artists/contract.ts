@@ -1,13 +1,9 @@
 /** The endpoints of the artists that an account works for. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { accountImage, accountName, singleLine, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import {
-  accountImage,
-  accountName,
-  singleLine,
-  uuid,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { artist } from "./artist.ts";
 
 const shared = { tag: "Artists", family: "error", auth: "required" } as const;

@@ -3,16 +3,17 @@
  * artist that it may not act for answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { clearedFields } from "../../packages/endpoint/src/contract/fields.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { clearedFields } from "@platform/endpoint/contract/fields";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Artist, artist } from "./artist.ts";

@@ -1,7 +1,8 @@
 /** The endpoints of the music catalog. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { commaList, queryInteger } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { commaList, queryInteger } from "../../packages/endpoint/src/contract/fields.ts";
 import { markets } from "./markets.ts";
 import { albumPage, searchResult } from "./present.ts";
 import { albumGroups, kinds } from "./records.ts";

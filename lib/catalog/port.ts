@@ -1,7 +1,7 @@
 /** The port that every music catalog implements. */
 
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import type { AlbumGroup, AlbumRecord, Findings, Found, Kind } from "./records.ts";
 
 export interface SearchQuery {

@@ -1,5 +1,5 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { z } from "zod";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { MAX_SEARCH_OFFSET, type searchCatalogContract } from "./contract.ts";
 import {

@@ -1,7 +1,8 @@
 /** The endpoints of connections between an account and third-party services. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, queryInteger, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, queryInteger, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 import { isSafeCallback } from "./check-callback.ts";
 
 /** A trigger accepts at most so many events within an hour. */

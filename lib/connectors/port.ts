@@ -1,6 +1,6 @@
 /** The port that every connector provider implements. */
 
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import type { Connection, ConnectorAction, ConnectorEvent } from "./contract.ts";
 
 /**

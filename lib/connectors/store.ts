@@ -2,15 +2,16 @@
  * The connections of the embedded provider, and the connectors that are named for chats.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
+
+import type { AppError } from "@platform/endpoint/contract/app-error";
 import {
   type ChatAddress,
   chatArguments,
   chatErrors,
-} from "../../packages/endpoint/src/contract/chat-address.ts";
-import { dateTime } from "../../packages/endpoint/src/contract/fields.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/chat-address";
+import { dateTime } from "@platform/endpoint/contract/fields";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "./contract.ts";

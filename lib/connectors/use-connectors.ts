@@ -1,11 +1,8 @@
 /** The use cases of connectors. Each answers `not_configured` where the service has none. */
+
+import { type AppError, appError, invalidField } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import {
-  type AppError,
-  appError,
-  invalidField,
-} from "../../packages/endpoint/src/contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

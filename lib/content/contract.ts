@@ -1,7 +1,8 @@
 /** The endpoints of content templates, generations and generated media. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { uuid, withoutTags } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { uuid, withoutTags } from "../../packages/endpoint/src/contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import {
   ASPECT_RATIOS,

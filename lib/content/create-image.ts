@@ -1,9 +1,5 @@
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
 import { networkOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import type { ImageRequest } from "./contract.ts";

@@ -1,11 +1,7 @@
 /** The orders of image and video requests: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
-import {
-  type AppError,
-  invalidField,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
+import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
+import type { TurnPolicies } from "@platform/kit/network-policy";
 import type { Parts } from "../parts.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";

@@ -1,9 +1,10 @@
 /** The steps of `generation-workflow.ts`. Each may run in another process. */
+
+import { appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
+import { turnPolicies } from "@platform/kit/network-policy";
+import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import { z } from "zod";
-import { appError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { turnPolicies } from "../../packages/kit/src/network-policy.ts";
-import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import type { Parts } from "../parts.ts";
 import { openText } from "../platform/seal-text.ts";
 import {

@@ -3,14 +3,10 @@
  * response waits for it up to `CONTENT_TIMEOUT_MS`.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
+import { continueTrace, traceparent } from "@platform/kit/telemetry/spans";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { continueTrace, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

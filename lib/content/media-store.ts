@@ -3,9 +3,9 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { stat } from "node:fs/promises";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { mediaQuotaExceeded } from "@platform/endpoint/contract/quota";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { mediaQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";

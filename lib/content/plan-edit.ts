@@ -3,8 +3,8 @@
  * takes precedence: the template's length, shape and audio apply only where the request sets none.
  */
 import { createHash } from "node:crypto";
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
 import type { VideoRequest } from "./contract.ts";
 import type { Input } from "./media/fetch-inputs.ts";
 import { type AspectRatio, type EditStep, generationFailed, type VideoMode } from "./port.ts";

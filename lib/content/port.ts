@@ -1,7 +1,8 @@
 /** The port that every generator of images and videos implements. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
 
 export const VIDEO_MODES = [
   "prompt",

@@ -5,12 +5,12 @@ import {
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { FairQueue } from "../../packages/kit/src/fair-queue.ts";
-import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
-import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
-import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
-import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { fetchPublic } from "@platform/kit/outbound/fetch-public";
+import { faultOfUrl } from "@platform/kit/outbound/public-address";
+import { readBytes } from "@platform/kit/outbound/vendor-fetch";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import type { Parts, ProxiedImage } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";

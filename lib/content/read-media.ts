@@ -1,11 +1,7 @@
 /** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { streamOf } from "@platform/kit/stream-of";
 import type { Parts } from "../parts.ts";
 import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";

@@ -2,8 +2,9 @@
  * Content templates in the database (supabase/schemas/65_content.sql). They belong to no account and
  * are the same for everyone. @throws DatabaseUnavailable from every function here.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../platform/database/query.ts";
 import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
 

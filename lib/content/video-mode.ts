@@ -1,5 +1,5 @@
 /** The mode of a video request, and the inputs that each mode requires. */
-import { type AppError, invalidField } from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, invalidField } from "@platform/endpoint/contract/app-error";
 import type { VideoRequest } from "./contract.ts";
 import type { VideoMode } from "./port.ts";
 

@@ -1,12 +1,13 @@
 /** Who may get results: addresses that ask to be confirmed, and the check of recipients. */
-import type { Logger } from "pino";
+
 import {
   type AppError,
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
+} from "@platform/endpoint/contract/app-error";
+import { withoutLinks } from "@platform/kit/shown-links";
+import type { Logger } from "pino";
 import type { Parts } from "../parts.ts";
 import { type Deliver, type DeliveryAddress, recipientsOf } from "./contract.ts";
 import { findRecipientFaults, insertAddress } from "./store.ts";

@@ -1,8 +1,8 @@
 /** The files of a run's sandbox that its mails have attached. The sandbox is hostile, and may be slow or gone. */
 import { posix } from "node:path";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import type { FolderEntry, SandboxFiles } from "../../packages/sandbox/src/port.ts";
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
+import type { FolderEntry, SandboxFiles } from "@platform/sandbox/port";
 import type { Attachment } from "../mail/port.ts";
 import type { Parts } from "../parts.ts";
 import { withSandboxFiles } from "../sandbox/sandbox-files.ts";

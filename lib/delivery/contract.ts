@@ -1,8 +1,9 @@
 /** The option `deliver` of runs and tasks, and the endpoints of deliveries and their addresses. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, emailAddress, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, emailAddress, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 const MAX_ENTRIES = 5;
 const MAX_RECIPIENTS = 20;

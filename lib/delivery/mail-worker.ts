@@ -2,9 +2,9 @@
  * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
 
-import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
+import { drain, runPeriodically } from "@platform/kit/drain";
+import { log } from "@platform/kit/log";
+import { QueueWorker } from "@platform/kit/queue-worker";
 import type { Mail, MailOutcome } from "../mail/port.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

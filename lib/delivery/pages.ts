@@ -3,9 +3,9 @@
  * neither: code in it could have read the link in a mailbox that the agent has access to.
  */
 
-import { escapeHtml, renderNotice, renderPage } from "../../packages/kit/src/html-page.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { isFromSandbox } from "../../packages/sandbox/src/outgoing-headers.ts";
+import { escapeHtml, renderNotice, renderPage } from "@platform/kit/html-page";
+import { log } from "@platform/kit/log";
+import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import {
   confirmAddress,

@@ -1,11 +1,8 @@
 /** The mails about a run. */
-import {
-  type DocumentWork,
-  runDocumentWorker,
-} from "../../packages/documents/src/run-document-worker.ts";
-import { escapeHtml } from "../../packages/kit/src/html-page.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
+import { type DocumentWork, runDocumentWorker } from "@platform/documents/run-document-worker";
+import { escapeHtml } from "@platform/kit/html-page";
+import { log } from "@platform/kit/log";
+import { withoutLinks } from "@platform/kit/shown-links";
 import type { Mail } from "../mail/port.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { type AttachedFiles, singleLine } from "./attach-files.ts";

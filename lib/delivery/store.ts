@@ -3,15 +3,16 @@
  * the worker's functions serve all accounts.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

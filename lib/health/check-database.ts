@@ -2,10 +2,11 @@
  * Checks the database: over REST the secret key and the migrations, and by `DATABASE_URL` the login and
  * that it leads to the same database.
  */
+
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { describeAnswer, describeFailure } from "@platform/kit/outbound/probe";
 import pg from "pg";
 import { z } from "zod";
-import { requestJson } from "../../packages/kit/src/outbound/fetch-json.ts";
-import { describeAnswer, describeFailure } from "../../packages/kit/src/outbound/probe.ts";
 import {
   describeWay,
   detectPooling,

@@ -1,9 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { rate } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
+import { rate } from "@platform/endpoint/contract/rate-limit";
+import { log } from "@platform/kit/log";
+import { observe } from "@platform/kit/telemetry/metrics";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";

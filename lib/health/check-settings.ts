@@ -1,6 +1,6 @@
 /** Findings from the settings alone: settings that are malformed, overridden or unsafe. */
 import { createRequire } from "node:module";
-import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { type Config, type Environment, InvalidSettings, parseConfig } from "../platform/config.ts";
 import { type Finding, misconfigured, warning } from "./finding.ts";
 

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { codeOf } from "@platform/kit/outbound/probe";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { z } from "zod";
-import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
-import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { fingerprintOf } from "../identity/keys/key-format.ts";
 import type { Parts } from "../parts.ts";
 import { acceptedSecrets, type Config } from "../platform/config.ts";

@@ -1,6 +1,7 @@
 /** The endpoints of liveness, readiness and the OpenAPI document. */
+
+import { contract } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
 
 const part = z.object({
   name: z.enum([

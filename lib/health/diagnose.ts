@@ -3,11 +3,11 @@
  * nothing, costs no vendor's money, and may run beside a server.
  */
 import { access, constants, mkdir } from "node:fs/promises";
-import { isolation } from "../../packages/kit/src/isolation/isolation.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { openFileLimit } from "../../packages/kit/src/open-file-limit.ts";
-import { codeOf, type Probe } from "../../packages/kit/src/outbound/probe.ts";
-import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
+import { isolation } from "@platform/kit/isolation/isolation";
+import { log } from "@platform/kit/log";
+import { openFileLimit } from "@platform/kit/open-file-limit";
+import { codeOf, type Probe } from "@platform/kit/outbound/probe";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";

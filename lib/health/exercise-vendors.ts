@@ -3,9 +3,9 @@
  * each other one. It may cost a vendor's money, and is for `doctor --deep` alone.
  */
 import { randomBytes, randomUUID } from "node:crypto";
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
 import type { App } from "../parts.ts";
 import { type Check, finish } from "./diagnose.ts";

@@ -1,4 +1,4 @@
-import type { Probe } from "../../packages/kit/src/outbound/probe.ts";
+import type { Probe } from "@platform/kit/outbound/probe";
 
 /** The finding of one check of an installation. Its texts never contain the value of a secret. */
 export interface Finding {

@@ -1,7 +1,8 @@
 /** Calls an endpoint from within the process, through the same stages as a request from outside. */
+
+import type { Contract } from "@platform/endpoint/contract/contract";
+import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
 import { z } from "zod";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { otherSpelling } from "../../packages/endpoint/src/contract/normalize-input.ts";
 import type { RouteHandler } from "./endpoint.ts";
 
 type Values = Readonly<Record<string, unknown>>;

@@ -3,10 +3,11 @@
  *
  *     GET: endpoint(getSessionContract, async ({ caller, params }) => { … })
  */
+
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { App } from "../parts.ts";
 import { currentApp } from "../platform/current-app.ts";

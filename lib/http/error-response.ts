@@ -1,10 +1,6 @@
 /** Makes responses of error values, with one function for each family. */
-import {
-  type AppError,
-  type ErrorCode,
-  statusOf,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ErrorFamily } from "../../packages/endpoint/src/contract/contract.ts";
+import { type AppError, type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
+import type { ErrorFamily } from "@platform/endpoint/contract/contract";
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 const rpcCodeOf: Partial<Record<ErrorCode, number>> = {

@@ -1,9 +1,10 @@
 /** One request on its way through the pipeline, with the findings of its stages. */
+
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import type { Contract } from "@platform/endpoint/contract/contract";
+import type { RateVerdict } from "@platform/endpoint/contract/rate-limit";
+import { log } from "@platform/kit/log";
 import type { Logger } from "pino";
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import type { RateVerdict } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { App } from "../parts.ts";
 import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";

@@ -3,9 +3,9 @@
  * rendered once, and the security headers, with a content security policy and no framing.
  */
 import { randomBytes } from "node:crypto";
+import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import { NextResponse } from "next/server.js";
-import { rateHeaders } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { createTtlCache } from "../../packages/kit/src/ttl-cache.ts";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";

@@ -4,16 +4,12 @@
  * create an account nor use another credential that it has found.
  */
 
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { Contract, ReadAnswer } from "@platform/endpoint/contract/contract";
+import { effectsOf } from "@platform/endpoint/contract/effects";
+import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Contract, ReadAnswer } from "../../packages/endpoint/src/contract/contract.ts";
-import { effectsOf } from "../../packages/endpoint/src/contract/effects.ts";
-import { tooManyRequests } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { isFromSandbox } from "../../packages/sandbox/src/outgoing-headers.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";

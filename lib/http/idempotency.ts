@@ -12,8 +12,6 @@
  *   and only the response of the later one is stored.
  */
 import { createHmac } from "node:crypto";
-import type { Logger } from "pino";
-import { z } from "zod";
 import {
   type AppError,
   appError,
@@ -21,7 +19,9 @@ import {
   invalidField,
   isAppError,
   statusOf,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { Logger } from "pino";
+import { z } from "zod";
 import { call } from "../platform/database/query.ts";
 import { findSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";

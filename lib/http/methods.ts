@@ -4,8 +4,8 @@
  *
  * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: …, POST: … });`
  */
-import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Method } from "../../packages/endpoint/src/contract/contract.ts";
+import { appError } from "@platform/endpoint/contract/app-error";
+import type { Method } from "@platform/endpoint/contract/contract";
 import type { RouteHandler } from "./endpoint.ts";
 import { errorResponse } from "./error-response.ts";
 import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";

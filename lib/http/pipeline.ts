@@ -3,10 +3,10 @@
  * its findings to the exchange; `respond`, `log` and `trace` handle every outcome, refusals included.
  */
 import { randomUUID } from "node:crypto";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { AccessField, Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { otherSpelling } from "../../packages/endpoint/src/contract/normalize-input.ts";
-import { tooManyRequests } from "../../packages/endpoint/src/contract/rate-limit.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { AccessField, Contract } from "@platform/endpoint/contract/contract";
+import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
 import {
   limitAnonymous,
   readCredential,

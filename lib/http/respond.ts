@@ -1,14 +1,10 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
 
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { rateHeaders } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { startTimer } from "../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { startTimer } from "@platform/kit/telemetry/metrics";
+import { inSpan } from "@platform/kit/telemetry/spans";
 import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";

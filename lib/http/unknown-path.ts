@@ -1,7 +1,8 @@
 /** Responses to requests that reach no route. */
+
+import { appError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
 import { NextResponse } from "next/server.js";
-import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import { errorResponse } from "./error-response.ts";
 import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 

@@ -1,5 +1,5 @@
 /** The port that every mail adapter implements. */
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
+import type { Checkable } from "@platform/kit/outbound/probe";
 
 export interface Attachment {
   readonly filename: string;

@@ -6,17 +6,13 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import { quoteLargeIntegers } from "@platform/kit/large-integers";
+import { codeOf } from "@platform/kit/outbound/probe";
+import { AddressRefused, faultOfUrl, isLoopback } from "@platform/kit/outbound/public-address";
+import { anywhere, publicOnly } from "@platform/kit/outbound/public-only";
+import { traceRequest } from "@platform/kit/outbound/vendor-fetch";
+import { streamOf } from "@platform/kit/stream-of";
 import { fetch, type RequestInit as Init } from "undici";
-import { quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
-import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
-import {
-  AddressRefused,
-  faultOfUrl,
-  isLoopback,
-} from "../../packages/kit/src/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
-import { traceRequest } from "../../packages/kit/src/outbound/vendor-fetch.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import { allowsLoopback } from "../platform/config.ts";
 
 /** The bytes that a connection may receive. */

@@ -1,10 +1,10 @@
 /** Calls a tool of an MCP server for a turn. */
 import { createHash } from "node:crypto";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { quoteLargeIntegers } from "@platform/kit/large-integers";
+import { measureJson } from "@platform/kit/measure-json";
+import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import { quoteLargeIntegers } from "../../packages/kit/src/large-integers.ts";
-import { measureJson } from "../../packages/kit/src/measure-json.ts";
-import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
 import { storeImage } from "../agent/tool-images.ts";
 import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";

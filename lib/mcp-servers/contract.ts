@@ -2,11 +2,12 @@
  * The endpoints of MCP servers, whose tools the agents of an account can call. This file is long because they share
  * their fields.
  */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid, withAnyField } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
+import { mcpServerName } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid, withAnyField } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
-import { mcpServerName } from "../../packages/endpoint/src/contract/run-options.ts";
 import { toolDefinition } from "../agent/tools/mcp-tool.ts";
 
 export const MAX_MCP_SERVERS = 20;

@@ -12,12 +12,8 @@ import {
   type OAuthClientProvider,
   RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { allowsLoopback } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import {

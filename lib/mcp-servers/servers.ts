@@ -1,14 +1,10 @@
 /** Adds and changes MCP servers, and lists their tools. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/client";
-import {
-  type AppError,
-  invalidField,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { hasTags, visibleText } from "../../packages/endpoint/src/contract/visible-text.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
+import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
+import { hasTags, visibleText } from "@platform/endpoint/contract/visible-text";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { checkSchemas } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";

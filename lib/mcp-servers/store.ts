@@ -8,20 +8,20 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { z } from "zod";
 import {
   type AppError,
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+} from "@platform/endpoint/contract/app-error";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { type McpTool, mcpToolName, toolDefinition } from "../agent/tools/mcp-tool.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

@@ -1,7 +1,8 @@
 /** The endpoint of the Model Context Protocol. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { describeIssue } from "@platform/endpoint/contract/describe-issue";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 
 const MAX_BATCH = 50;
 

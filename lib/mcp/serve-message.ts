@@ -7,14 +7,10 @@ import {
   Server,
   type Tool,
 } from "@modelcontextprotocol/server";
+import { type AppError, appError, type ErrorCode } from "@platform/endpoint/contract/app-error";
+import { readBytes } from "@platform/kit/outbound/vendor-fetch";
+import { streamOf } from "@platform/kit/stream-of";
 import type { Logger } from "pino";
-import {
-  type AppError,
-  appError,
-  type ErrorCode,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
 import type { McpMessage } from "./contract.ts";
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */

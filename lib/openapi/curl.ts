@@ -1,5 +1,5 @@
 /** Recorded requests as lines for a shell: the key's header is in `$K`. */
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import type { Exchange } from "./examples.ts";
 
 type Request = Exchange["request"];

@@ -1,5 +1,5 @@
 /** The built-in skill `platform-api`: the endpoints that the credential of a run may call, from their contracts. */
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { curl } from "./curl.ts";
 import { inputsOf } from "./describe-tools.ts";
 import { examples } from "./examples.ts";

@@ -1,12 +1,13 @@
 /** The OpenAPI 3.1 document, made from the contracts and their recorded examples alone. */
+
+import type { Contract } from "@platform/endpoint/contract/contract";
+import { describedInput } from "@platform/endpoint/contract/normalize-input";
 import { z } from "zod";
 import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { describedInput } from "../../packages/endpoint/src/contract/normalize-input.ts";
 import {
   bodiesOf,
   type Exchange,

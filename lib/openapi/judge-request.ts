@@ -1,10 +1,6 @@
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import {
-  effectsOf,
-  type OwnRequest,
-  segmentsOf,
-} from "../../packages/endpoint/src/contract/effects.ts";
-import { normalizeInput } from "../../packages/endpoint/src/contract/normalize-input.ts";
+import type { Contract } from "@platform/endpoint/contract/contract";
+import { effectsOf, type OwnRequest, segmentsOf } from "@platform/endpoint/contract/effects";
+import { normalizeInput } from "@platform/endpoint/contract/normalize-input";
 import { contracts } from "./registry.ts";
 
 const patterns = Object.entries(Object.groupBy(contracts, ({ path }) => path)).map(

@@ -1,7 +1,8 @@
 /** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
+
+import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import type { oas32 } from "zod-openapi";
-import { type ErrorCode, statusOf } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { curl } from "./curl.ts";
 import { describeApi, tags } from "./document.ts";
 import { type Exchange, examples } from "./examples.ts";

@@ -3,7 +3,7 @@
  * route files, and fails for a contract without a route and a route without a contract.
  */
 
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import * as accounts from "../accounts/contract.ts";
 import * as models from "../agent/models/contract.ts";
 import * as artists from "../artists/contract.ts";

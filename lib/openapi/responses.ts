@@ -1,12 +1,9 @@
 /** The responses of an operation: those its contract declares, and the errors that follow from it. */
+
+import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
+import type { Contract, ErrorFamily, ResponseHeader } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
-import { type ErrorCode, statusOf } from "../../packages/endpoint/src/contract/app-error.ts";
-import type {
-  Contract,
-  ErrorFamily,
-  ResponseHeader,
-} from "../../packages/endpoint/src/contract/contract.ts";
 import { bodiesOf, type Exchanges, json, withExamples } from "./examples.ts";
 
 const status = z.literal("error");

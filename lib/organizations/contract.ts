@@ -1,13 +1,9 @@
 /** The endpoints of organizations, their members and invitations. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { accountImage, accountName, emailAddress, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import {
-  accountImage,
-  accountName,
-  emailAddress,
-  uuid,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import {
   artistIds,
   chosenArtists,

@@ -1,11 +1,7 @@
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { withoutLinks } from "@platform/kit/shown-links";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { createInvitationContract } from "./contract.ts";

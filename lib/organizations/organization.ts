@@ -1,6 +1,7 @@
 /** Organizations, their members and invitations as callers see them. */
+
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 export const role = z.enum(["owner", "member", "viewer"]).meta({
   description: "A viewer reads everything and changes nothing",

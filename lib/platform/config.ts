@@ -2,8 +2,9 @@
  * The only place in `lib` that touches `process.env`. It is parsed once per process; an error lists every
  * setting that is missing or malformed. The launcher in `scripts` sets the ones of the embedded parts.
  */
+
+import { processWide } from "@platform/kit/process-wide";
 import type { z } from "zod";
-import { processWide } from "../../packages/kit/src/process-wide.ts";
 import { settings } from "./settings.ts";
 
 const checked = settings

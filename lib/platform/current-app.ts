@@ -1,4 +1,4 @@
-import { processWide } from "../../packages/kit/src/process-wide.ts";
+import { processWide } from "@platform/kit/process-wide";
 import type { App } from "../parts.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { areEqualTexts } from "@platform/kit/equal-texts";
 import { z } from "zod";
-import { areEqualTexts } from "../../packages/kit/src/equal-texts.ts";
 import { acceptedSecrets } from "./config.ts";
 import { call } from "./database/query.ts";
 

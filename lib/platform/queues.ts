@@ -1,7 +1,7 @@
 /** The queues of a process, and the answer to a request that got no slot. */
 
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { FairQueue, type QueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { FairQueue, type QueueRefusal } from "@platform/kit/fair-queue";
 import { type Config, processShare } from "./config.ts";
 
 const RETRY_AFTER_SECONDS = "5";

@@ -3,9 +3,9 @@
  * has a bounded text, without the values of fields that name a secret.
  */
 import { formatWithOptions, stripVTControlCharacters } from "node:util";
-import { describeError } from "../../packages/kit/src/describe-error.ts";
-import { log, secretFields } from "../../packages/kit/src/log.ts";
-import { processWide } from "../../packages/kit/src/process-wide.ts";
+import { describeError } from "@platform/kit/describe-error";
+import { log, secretFields } from "@platform/kit/log";
+import { processWide } from "@platform/kit/process-wide";
 
 const MAX_CHARS = 4_000;
 const FORMAT = {

@@ -1,6 +1,6 @@
 /** Encrypts texts that are stored (AES-256-GCM) under a key derived from API_KEY_SECRET. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { processWide } from "../../packages/kit/src/process-wide.ts";
+import { processWide } from "@platform/kit/process-wide";
 import { config } from "./config.ts";
 
 const IV_BYTES = 12;

@@ -1,8 +1,9 @@
 /** The log of an account's requests. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 const credential = z.enum(["api_key", "bearer", "run"]);
 const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx"] as const;

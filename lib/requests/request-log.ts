@@ -2,9 +2,10 @@
  * Collects the requests of this process and stores them in batches, so no request waits for the database
  * because of the log. A process that crashes loses the requests since its last batch.
  */
+
+import { log } from "@platform/kit/log";
+import { continueTrace } from "@platform/kit/telemetry/spans";
 import { waitUntil } from "@vercel/functions";
-import { log } from "../../packages/kit/src/log.ts";
-import { continueTrace } from "../../packages/kit/src/telemetry/spans.ts";
 import { insertRequests, type NewRequest } from "./store.ts";
 
 const INTERVAL_MS = 1_000;

@@ -2,13 +2,14 @@
  * The queries of the request log (supabase/schemas/90_requests.sql).
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
+
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contract.ts";

@@ -1,6 +1,7 @@
 /** The endpoint of artist research. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
 
 const track = z.object({
   title: z.string(),

@@ -7,8 +7,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { runPeriodically } from "../../packages/kit/src/drain.ts";
-import { log } from "../../packages/kit/src/log.ts";
+import { runPeriodically } from "@platform/kit/drain";
+import { log } from "@platform/kit/log";
 import { dueEventChecks } from "../connectors/store.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";

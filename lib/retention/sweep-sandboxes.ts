@@ -1,5 +1,5 @@
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../packages/kit/src/log.ts";
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";

@@ -1,15 +1,11 @@
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ZipEntry } from "../../packages/kit/src/zip.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ZipEntry } from "@platform/kit/zip";
 import {
   type FolderEntry,
   isSandboxError,
   MAX_TREE_ENTRIES,
   type SandboxFiles,
-} from "../../packages/sandbox/src/port.ts";
+} from "@platform/sandbox/port";
 import type { Parts } from "../parts.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
 import { withSandboxFiles } from "./sandbox-files.ts";

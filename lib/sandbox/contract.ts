@@ -1,18 +1,10 @@
 /** The sandbox of a session and its files. */
+
+import { contract, type RunRule, successResponse } from "@platform/endpoint/contract/contract";
+import { contentAs, dateTime, MAX_PATH_CHARS, uuid } from "@platform/endpoint/contract/fields";
+import { strangersFile } from "@platform/endpoint/contract/strangers-file";
+import { MAX_STREAMED_BYTES } from "@platform/sandbox/port";
 import { z } from "zod";
-import {
-  contract,
-  type RunRule,
-  successResponse,
-} from "../../packages/endpoint/src/contract/contract.ts";
-import {
-  contentAs,
-  dateTime,
-  MAX_PATH_CHARS,
-  uuid,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { strangersFile } from "../../packages/endpoint/src/contract/strangers-file.ts";
-import { MAX_STREAMED_BYTES } from "../../packages/sandbox/src/port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
 export const sandbox = z

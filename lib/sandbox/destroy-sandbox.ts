@@ -1,6 +1,6 @@
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import type { SandboxState } from "@platform/sandbox/port";
 import type { Logger } from "pino";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import type { Parts } from "../parts.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */

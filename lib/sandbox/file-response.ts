@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { safeFileName, streamZip, type ZipEntry } from "../../packages/kit/src/zip.ts";
+import { safeFileName, streamZip, type ZipEntry } from "@platform/kit/zip";
 
 interface FileFacts {
   readonly name: string;

@@ -1,11 +1,7 @@
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { SandboxState } from "@platform/sandbox/port";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import type { Parts } from "../parts.ts";
 import type { sandbox } from "./contract.ts";
 import { selectSandbox } from "./store.ts";

@@ -1,11 +1,7 @@
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { sandboxQuotaExceeded } from "@platform/endpoint/contract/quota";
+import type { SandboxState } from "@platform/sandbox/port";
 import type { Logger } from "pino";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { sandboxQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
-import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";

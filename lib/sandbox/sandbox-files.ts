@@ -1,13 +1,8 @@
 /** The files of a session's sandbox, as callers reach them from outside. */
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
-import type { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { sandboxQuotaExceeded } from "../../packages/endpoint/src/contract/quota.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { sandboxQuotaExceeded } from "@platform/endpoint/contract/quota";
 import {
   isSandboxError,
   MAX_FILE_BYTES,
@@ -17,7 +12,8 @@ import {
   type SandboxProvider,
   type SandboxState,
   type WrittenFile,
-} from "../../packages/sandbox/src/port.ts";
+} from "@platform/sandbox/port";
+import type { z } from "zod";
 import type { Parts } from "../parts.ts";
 import type { sandboxFile } from "./contract.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";

@@ -2,9 +2,10 @@
  * The queries of sandboxes: the state, which is in the session's row, and the disk space of an account's
  * local sandboxes. Every function here throws DatabaseUnavailable.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import type { SandboxSpace, SandboxState } from "@platform/sandbox/port";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { SandboxSpace, SandboxState } from "../../packages/sandbox/src/port.ts";
 import { call } from "../platform/database/query.ts";
 import { storedSandbox } from "./stored-sandbox.ts";
 

@@ -1,6 +1,7 @@
 /** The `sandbox_state` of a session: the stored form of the provider's answer. */
+
+import type { SandboxState } from "@platform/sandbox/port";
 import { z } from "zod";
-import type { SandboxState } from "../../packages/sandbox/src/port.ts";
 
 export const sandboxStatus = z.enum(["none", "active", "stopped", "expired"]);
 export type SandboxStatus = z.output<typeof sandboxStatus>;

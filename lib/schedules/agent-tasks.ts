@@ -1,9 +1,10 @@
 /** The tasks that the agent creates and lists with its tools `schedule` and `list_schedules`. */
+
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import type { EffectLine } from "@platform/endpoint/contract/approvals";
+import { describeIssue } from "@platform/endpoint/contract/describe-issue";
+import { narrowHosts } from "@platform/kit/outbound/network-policy";
 import type { JSONValue } from "ai";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { EffectLine } from "../../packages/endpoint/src/contract/approvals.ts";
-import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
-import { narrowHosts } from "../../packages/kit/src/outbound/network-policy.ts";
 import { scheduleInput } from "../agent/tools/schedule.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { Parts } from "../parts.ts";

@@ -1,12 +1,12 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
 
-import type { Logger } from "pino";
 import {
   type AppError,
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { Logger } from "pino";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { config } from "../platform/config.ts";
 
 /** Errors: 401 unless the header has `CRON_SECRET`, 503 without such a setting. */

@@ -1,6 +1,6 @@
 /** Scheduled prompts, and the request with which a scheduler fires the due ones. */
-import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import {
   timezone as anyTimezone,
   dateTime,
@@ -8,8 +8,9 @@ import {
   uuid,
   withAnyField,
   withoutTags,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import { acceptedVersion } from "../templates/template.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";

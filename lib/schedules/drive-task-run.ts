@@ -1,4 +1,4 @@
-import type { AppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import type { AppError } from "@platform/endpoint/contract/app-error";
 import { startJob } from "../content/generation.ts";
 import type { Parts } from "../parts.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";

@@ -4,14 +4,10 @@
  * there until its run has started.
  */
 import { randomUUID } from "node:crypto";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { drain, runPeriodically } from "@platform/kit/drain";
+import { log } from "@platform/kit/log";
 import type { Logger } from "pino";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import type { Attempt } from "../content/generation.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

@@ -1,7 +1,8 @@
 /** The scheduled prompt as callers see it. */
+
+import { dateTime, instant, uuid } from "@platform/endpoint/contract/fields";
+import { runOptionChanges, runOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { dateTime, instant, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { runOptionChanges, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { deliver, deliverChange } from "../delivery/contract.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 

@@ -1,5 +1,5 @@
 /** The port that every provider of web search implements. */
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
+import type { Checkable } from "@platform/kit/outbound/probe";
 
 export interface SearchRequest {
   readonly query: string;

@@ -1,10 +1,11 @@
 /** Reads the results of a vendor, which are data of strangers: bounded texts, http URLs, and plain days. */
-import { z } from "zod";
+
 import {
   fetchJson,
   type UpstreamAnswer,
   type UpstreamQuestion,
-} from "../../packages/kit/src/outbound/fetch-json.ts";
+} from "@platform/kit/outbound/fetch-json";
+import { z } from "zod";
 import type { SearchFailure, SearchRequest, SearchResult } from "./port.ts";
 
 export const MAX_RESULTS = 10;

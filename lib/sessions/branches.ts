@@ -1,12 +1,13 @@
 /** The queries of a chat's branches, and of the ratings of its answers. Each throws DatabaseUnavailable. */
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type ChatAddress,
   chatArguments,
   chatErrors,
-} from "../../packages/endpoint/src/contract/chat-address.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/chat-address";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { rowOf, timestamp } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";

@@ -1,7 +1,7 @@
 /** Creates and changes chats. */
 
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";

@@ -1,8 +1,9 @@
 /** All chats of an account, whatever their session. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { queryBoolean, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { queryBoolean, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { foundChat } from "./session.ts";
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;

@@ -1,19 +1,16 @@
 /** Sessions, chats and stored messages. This file is long because their operations share their fields. */
-import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import {
   commaList,
   instructions,
   readableText,
   uuid,
   withAnyField,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import {
-  listResponse,
-  nextCursor,
-  pageQuery,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { runOptionChanges, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/fields";
+import { listResponse, nextCursor, pageQuery } from "@platform/endpoint/contract/pagination";
+import { runOptionChanges, runOptions } from "@platform/endpoint/contract/run-options";
+import { z } from "zod";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";

@@ -1,5 +1,5 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import type { Caller } from "../identity/credentials/caller.ts";

@@ -1,6 +1,6 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import type { Logger } from "pino";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopTurn } from "../turns/stop-turn.ts";

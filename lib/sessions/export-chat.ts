@@ -1,7 +1,7 @@
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
-import { visibleName } from "../../packages/kit/src/visible-name.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
+import { streamOf } from "@platform/kit/stream-of";
+import { visibleName } from "@platform/kit/visible-name";
 import { attachmentHeaders } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";

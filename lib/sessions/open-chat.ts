@@ -1,5 +1,5 @@
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { selectChatConnectors } from "../connectors/store.ts";
 import type { Parts } from "../parts.ts";
 import { selectQueuedMessages } from "../turns/store/queued-turns.ts";

@@ -1,6 +1,6 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { JSONParser } from "@streamparser/json";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
 import { type Chat, chat, type Message, message } from "./session.ts";
 import { selectChatBody } from "./store.ts";
 

@@ -1,7 +1,8 @@
 /** The resources of this domain as callers see them. */
+
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { runOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { sandboxStatus } from "../sandbox/stored-sandbox.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 

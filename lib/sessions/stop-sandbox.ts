@@ -1,4 +1,4 @@
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Parts } from "../parts.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { noSandbox, type SandboxRequest, type SandboxView } from "../sandbox/get-sandbox.ts";

@@ -2,28 +2,25 @@
  * The queries of sessions, chats and messages. The tenant is an argument of every function, and the
  * row of another account counts as missing. Every function here throws DatabaseUnavailable.
  */
-import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import {
   type ChatAddress,
   chatArguments,
   chatErrors,
-} from "../../packages/endpoint/src/contract/chat-address.ts";
+} from "@platform/endpoint/contract/chat-address";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
-import { optionsIn, type RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
-import { plainText } from "../../packages/kit/src/plain-text.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
-import type { SandboxState } from "../../packages/sandbox/src/port.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { optionsIn, type RunOptions } from "@platform/endpoint/contract/run-options";
+import { plainText } from "@platform/kit/plain-text";
+import { streamOf } from "@platform/kit/stream-of";
+import type { SandboxState } from "@platform/sandbox/port";
+import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";

@@ -1,13 +1,9 @@
 /** The endpoints of skills. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, queryVersion, uuid, versionNumber } from "@platform/endpoint/contract/fields";
+import { skillName } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import {
-  dateTime,
-  queryVersion,
-  uuid,
-  versionNumber,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { skillName } from "../../packages/endpoint/src/contract/run-options.ts";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 
 export const MAX_SKILL_BYTES = 1024 * 1024;

@@ -5,11 +5,11 @@ import {
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { fetchPublic } from "../../packages/kit/src/outbound/fetch-public.ts";
-import { faultOfUrl } from "../../packages/kit/src/outbound/public-address.ts";
-import { readBytes } from "../../packages/kit/src/outbound/vendor-fetch.ts";
-import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
+} from "@platform/endpoint/contract/app-error";
+import { fetchPublic } from "@platform/kit/outbound/fetch-public";
+import { faultOfUrl } from "@platform/kit/outbound/public-address";
+import { readBytes } from "@platform/kit/outbound/vendor-fetch";
+import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import { cut } from "../agent/tools/limits.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";

@@ -1,10 +1,11 @@
 /** Validates the files of a skill, as they were uploaded or imported. */
+
+import { type AppError, invalidField } from "@platform/endpoint/contract/app-error";
+import { skillName } from "@platform/endpoint/contract/run-options";
+import { hasTags } from "@platform/endpoint/contract/visible-text";
+import { safeFileName } from "@platform/kit/zip";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type AppError, invalidField } from "../../packages/endpoint/src/contract/app-error.ts";
-import { skillName } from "../../packages/endpoint/src/contract/run-options.ts";
-import { hasTags } from "../../packages/endpoint/src/contract/visible-text.ts";
-import { safeFileName } from "../../packages/kit/src/zip.ts";
 import { allowedToolsField } from "../agent/skills/allowed-tools.ts";
 import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills/skill.ts";
 import { splitSkill } from "../agent/tools/skill-file.ts";

@@ -1,6 +1,6 @@
 /** The use cases of stored and built-in skills. */
 
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { builtInFiles, builtInSkills } from "../agent/skills/built-in-skills.ts";
 import { listSkills as listUsable } from "../agent/skills/prompt-skills.ts";
 import { digestOf, type SkillFile, type SkillLibrary } from "../agent/skills/skill.ts";

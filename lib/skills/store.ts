@@ -3,9 +3,10 @@
  * it cannot use, and an organization that it does not belong to, answer exactly like missing ones.
  * @throws DatabaseUnavailable from every function here.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "../agent/skills/skill.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

@@ -1,8 +1,9 @@
 /** The endpoint of background task runs. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { describeIssue } from "@platform/endpoint/contract/describe-issue";
+import { queryInteger, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
-import { queryInteger, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 import { taskRun } from "./task-run.ts";
 
 /** Parsed only to list runs: a single look-up ignores even an invalid `limit`. */

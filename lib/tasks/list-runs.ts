@@ -1,6 +1,6 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
 import type { z } from "zod";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
 import type { Parts } from "../parts.ts";
 import { listQuery, type listTaskRunsContract } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";

@@ -1,7 +1,8 @@
 /** The port that every task runner implements. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import type { Logger } from "pino";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { Checkable } from "../../packages/kit/src/outbound/probe.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** A run belongs to the accounts of its `account:<uuid>` tags, and only they can read it. */

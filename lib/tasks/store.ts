@@ -3,14 +3,14 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { uuid } from "../../packages/endpoint/src/contract/fields.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { uuid } from "@platform/endpoint/contract/fields";
 import {
   budgetReached,
   mediaQuotaExceeded,
   unpricedModel,
-} from "../../packages/endpoint/src/contract/quota.ts";
+} from "@platform/endpoint/contract/quota";
+import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

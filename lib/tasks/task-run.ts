@@ -1,6 +1,7 @@
 /** The task run as callers see it: the raw object of the task runner. */
+
+import { dateTime } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { dateTime } from "../../packages/endpoint/src/contract/fields.ts";
 
 const fault = z.object({
   message: z.string().optional(),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { unifiedDiff } from "../../packages/kit/src/unified-diff.ts";
+import { unifiedDiff } from "@platform/kit/unified-diff";
 import { type TemplateComparison, type TemplateVersion, templateOptions } from "./template.ts";
 
 const FIELDS = [

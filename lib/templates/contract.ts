@@ -1,10 +1,6 @@
 /** The endpoints of agent templates. */
-import { z } from "zod";
-import {
-  contract,
-  type RunRule,
-  successResponse,
-} from "../../packages/endpoint/src/contract/contract.ts";
+
+import { contract, type RunRule, successResponse } from "@platform/endpoint/contract/contract";
 import {
   emailAddress,
   pathVersion,
@@ -14,8 +10,9 @@ import {
   versionNumber,
   withAnyField,
   withoutTags,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import {
   template,
   templateComparison,

@@ -3,16 +3,17 @@
  * account; a template that it may not see answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
-import { optionsIn } from "../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { optionsIn } from "@platform/endpoint/contract/run-options";
+import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { compareVersions } from "./compare-versions.ts";

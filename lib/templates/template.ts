@@ -1,11 +1,12 @@
 /** The agent template as callers see it. */
-import { z } from "zod";
-import { dateTime, uuid, versionNumber } from "../../packages/endpoint/src/contract/fields.ts";
+
+import { dateTime, uuid, versionNumber } from "@platform/endpoint/contract/fields";
 import {
   outputSchema,
   runOptionChanges,
   runOptions,
-} from "../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/run-options";
+import { z } from "zod";
 
 const model = z.string().trim().min(1).max(200);
 const descriptions = {

@@ -1,6 +1,6 @@
 /** The secrets of triggers, and the checks that a request is from someone who has the secret. */
 import { createHmac, randomBytes } from "node:crypto";
-import { areEqualTexts } from "../../packages/kit/src/equal-texts.ts";
+import { areEqualTexts } from "@platform/kit/equal-texts";
 import { config } from "../platform/config.ts";
 import { isMadeWithSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";

@@ -1,8 +1,9 @@
 /** Triggers of scheduled prompts, and the URL at which they receive events. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 import { connectorSlug } from "../connectors/contract.ts";
 
 /** The largest event. */

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { Logger } from "pino";
 import {
   type AppError,
   appError,
   invalidField,
   isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { Logger } from "pino";
 import { askProvider, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";

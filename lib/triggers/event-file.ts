@@ -1,7 +1,7 @@
 /** The file `event.json`, which a stranger writes. */
 
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { measureJson } from "../../packages/kit/src/measure-json.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { measureJson } from "@platform/kit/measure-json";
 
 /** As of every other body of the API. */
 const MAX_DEPTH = 100;

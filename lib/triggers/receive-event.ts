@@ -1,13 +1,9 @@
 /** Receives events from strangers and starts the runs of their tasks. */
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
 import { z } from "zod";
-import {
-  type AppError,
-  invalidField,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
 import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";

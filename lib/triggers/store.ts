@@ -3,21 +3,22 @@
  * resources of another account answer exactly like missing ones.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
+
 import {
   type AppError,
   appError,
   type ErrorCode,
   statusOf,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+} from "@platform/endpoint/contract/app-error";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { rate, tooManyRequests } from "../../packages/endpoint/src/contract/rate-limit.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/pagination";
+import { rate, tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "../connectors/contract.ts";
 import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";

@@ -1,12 +1,9 @@
 /** Answers to the requests of an agent: by the parts of a message, and by the endpoint. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { tooManyTurns } from "@platform/endpoint/contract/quota";
+import { optionsIn, type TurnOptions, turnOptions } from "@platform/endpoint/contract/run-options";
 import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { tooManyTurns } from "../../packages/endpoint/src/contract/quota.ts";
-import {
-  optionsIn,
-  type TurnOptions,
-  turnOptions,
-} from "../../packages/endpoint/src/contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { isMadeWithSecret } from "../platform/find-secret.ts";

@@ -1,13 +1,14 @@
 /** The endpoints of approvals: the requests of agents, the answers, and those that are remembered. */
-import { z } from "zod";
+
 import {
   APPROVAL_CATEGORIES,
   callEffect,
   untrustedSource,
-} from "../../packages/endpoint/src/contract/approvals.ts";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/approvals";
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import { run } from "./run-contract.ts";
 
 const shared = { tag: "Approvals", family: "error", auth: "required" } as const;

@@ -3,13 +3,13 @@
  * tool is described in one place.
  */
 import { createHash, createHmac } from "node:crypto";
-import type { JSONValue, UIMessageChunk } from "ai";
 import type {
   ApprovalCategory,
   EffectLine,
   UntrustedSource,
-} from "../../packages/endpoint/src/contract/approvals.ts";
-import type { RunOptions } from "../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/approvals";
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
+import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { isLeft } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";

@@ -1,8 +1,8 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
 
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
-import type { Sandbox } from "../../packages/sandbox/src/port.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
+import type { Sandbox } from "@platform/sandbox/port";
 import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";

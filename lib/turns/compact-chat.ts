@@ -1,11 +1,7 @@
 import { randomUUID } from "node:crypto";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../packages/endpoint/src/contract/chat-address.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { planCompaction } from "../agent/context.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";

@@ -1,7 +1,8 @@
 /** The context of a chat: what its model gets of the conversation, and how full the model's window is. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 const chatParams = z.object({

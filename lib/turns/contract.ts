@@ -1,8 +1,9 @@
 /** Turns of a chat, their streams and their stop. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { queryInteger, uuid } from "@platform/endpoint/contract/fields";
+import { turnOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { queryInteger, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { turnOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });

@@ -1,9 +1,6 @@
 /** The lines with which an effect is described to people. */
-import type { EffectLine } from "../../packages/endpoint/src/contract/approvals.ts";
-import {
-  visibleExcerpt,
-  warnOfLookalikes,
-} from "../../packages/endpoint/src/contract/visible-text.ts";
+import type { EffectLine } from "@platform/endpoint/contract/approvals";
+import { visibleExcerpt, warnOfLookalikes } from "@platform/endpoint/contract/visible-text";
 
 const MAX_LINES = 20;
 const MAX_NAME_CHARS = 64;

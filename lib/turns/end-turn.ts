@@ -1,5 +1,5 @@
+import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessageChunk } from "ai";
-import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import {

@@ -1,6 +1,6 @@
+import { count, record } from "@platform/kit/telemetry/metrics";
+import { inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessage, UIMessageChunk } from "ai";
-import { count, record } from "../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
 import type { SteeringMessage } from "../agent/conversation.ts";
 import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";

@@ -2,11 +2,12 @@
  * The outcome of a turn: when its agent has finished, the work is checked and judged, and the agent continues
  * with what is missing. A verdict is durable as a chunk of the turn's log, before anything follows from it.
  */
+
+import type { Outcome } from "@platform/endpoint/contract/run-options";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { isSandboxError } from "@platform/sandbox/port";
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { z } from "zod";
-import type { Outcome } from "../../packages/endpoint/src/contract/run-options.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import { factsLine } from "../agent/facts.ts";
 import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
 import { judge } from "../agent/outcome/judge.ts";

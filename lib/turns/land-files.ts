@@ -3,10 +3,11 @@
  * sandbox, and the stored part refers to it: neither the message nor a turn keeps the bytes, and no
  * later turn fetches them again.
  */
+
+import { log } from "@platform/kit/log";
+import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
+import { storeUpload } from "@platform/sandbox/store-upload";
 import type { FileUIPart, UIMessage } from "ai";
-import { log } from "../../packages/kit/src/log.ts";
-import { isSandboxError, type Sandbox } from "../../packages/sandbox/src/port.ts";
-import { storeUpload } from "../../packages/sandbox/src/store-upload.ts";
 import { refusalIn } from "../agent/download-file.ts";
 import { isLost, markUnfetchable, markUnstorable } from "../agent/show-files.ts";
 

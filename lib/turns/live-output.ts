@@ -2,8 +2,9 @@
  * The output of a command while it runs: its newest part, as preliminary results of its call. The result replaces
  * them; neither the model nor the stored message gets them.
  */
+
+import type { CommandOptions } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import type { CommandOptions } from "../../packages/sandbox/src/port.ts";
 import { storableTail } from "../agent/tools/make-storable.ts";
 
 const MIN_PAUSE_MS = 1_000;

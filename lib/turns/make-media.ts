@@ -1,15 +1,11 @@
 /** Generates an image or a video for the tool `make_media`, and writes it into the sandbox. */
 import { createReadStream } from "node:fs";
 import { extname, join } from "node:path";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { describeIssue } from "@platform/endpoint/contract/describe-issue";
+import { isSandboxError } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
-import { isSandboxError } from "../../packages/sandbox/src/port.ts";
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { StartParts } from "../content/generation.ts";

@@ -3,9 +3,9 @@
  * the account allows it. The account that has filled the memory pays for it.
  */
 
-import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
-import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
-import { unifiedDiffOfFiles } from "../../packages/kit/src/unified-diff.ts";
+import { drain, runPeriodically } from "@platform/kit/drain";
+import { QueueWorker } from "@platform/kit/queue-worker";
+import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import { consolidateMemory } from "../agent/consolidate-memory.ts";
 import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { Parts } from "../parts.ts";

@@ -1,9 +1,7 @@
 /** The files of messages as a turn gets them. */
+
+import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { UIMessage } from "ai";
-import {
-  type UntrustedSource,
-  withSources,
-} from "../../packages/endpoint/src/contract/approvals.ts";
 import { fileDownloader } from "../agent/download-file.ts";
 import { inspectPdf, pagesOfScan } from "../agent/inspect-pdf.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";

@@ -1,7 +1,8 @@
 /** A model call of a run: its request and its answer. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { pathIndex, queryInteger } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { pathIndex, queryInteger } from "../../packages/endpoint/src/contract/fields.ts";
 
 const count = z.int().nonnegative();
 const cutChars = count.meta({ description: "The characters that were cut off the text's end" });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { continueTrace, traceparent } from "@platform/kit/telemetry/spans";
+import type { Sandbox } from "@platform/sandbox/port";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
-import { continueTrace, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
-import type { Sandbox } from "../../packages/sandbox/src/port.ts";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";

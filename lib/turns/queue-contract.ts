@@ -1,7 +1,8 @@
 /** The messages of a chat that wait for its active turn (`onBusy` of `POST /api/chat`). */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 const shared = { tag: "Chat", family: "error", auth: "required" } as const;
 const chatId = uuid.describe("The chat's `id`");

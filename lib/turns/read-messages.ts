@@ -2,6 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { withoutHidden } from "@platform/kit/visible-name";
 import {
   getStaticToolName,
   isStaticToolUIPart,
@@ -9,12 +11,6 @@ import {
   type UIMessage,
   validateUIMessages,
 } from "ai";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { withoutHidden } from "../../packages/kit/src/visible-name.ts";
 import { userAnswer } from "../agent/tools/ask-user-question.ts";
 import { isServerTool } from "../agent/tools/client-tools.ts";
 import type { ChatEntry } from "./contract.ts";

@@ -1,7 +1,8 @@
 /** Reads a model call of a run. Its request is put together again, and compared with the recorded digests. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { cutOutput } from "@platform/sandbox/cut-output";
 import type { ModelMessage, UIMessage } from "ai";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { cutOutput } from "../../packages/sandbox/src/cut-output.ts";
 import { instructionsFor } from "../agent/call-model.ts";
 import { promptOf } from "../agent/context.ts";
 import { leadingResults, unitsOf } from "../agent/conversation.ts";

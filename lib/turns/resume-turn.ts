@@ -1,8 +1,4 @@
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Parts } from "../parts.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";

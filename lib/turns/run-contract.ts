@@ -2,13 +2,13 @@
  * Headless runs, and all runs as their account lists, watches and cancels them. This file is long because they
  * share the fields of a run.
  */
-import { z } from "zod";
+
 import {
   APPROVAL_CATEGORIES,
   callEffect,
   untrustedSource,
-} from "../../packages/endpoint/src/contract/approvals.ts";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
+} from "@platform/endpoint/contract/approvals";
+import { contract } from "@platform/endpoint/contract/contract";
 import {
   commaList,
   dateTime,
@@ -16,17 +16,10 @@ import {
   instructions,
   uuid,
   withoutTags,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import {
-  listResponse,
-  nextCursor,
-  pageQuery,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import {
-  outputSchema,
-  runOptions,
-  skillName,
-} from "../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/fields";
+import { listResponse, nextCursor, pageQuery } from "@platform/endpoint/contract/pagination";
+import { outputSchema, runOptions, skillName } from "@platform/endpoint/contract/run-options";
+import { z } from "zod";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";

@@ -1,5 +1,5 @@
-import { startTimer } from "../../packages/kit/src/telemetry/metrics.ts";
-import { continueTrace, inSpan } from "../../packages/kit/src/telemetry/spans.ts";
+import { startTimer } from "@platform/kit/telemetry/metrics";
+import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";

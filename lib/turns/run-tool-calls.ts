@@ -1,8 +1,5 @@
+import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import {
-  type UntrustedSource,
-  withSources,
-} from "../../packages/endpoint/src/contract/approvals.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
 import { isRepeatable, runTool } from "../agent/tools/index.ts";

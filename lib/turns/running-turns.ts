@@ -1,4 +1,4 @@
-import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
+import { observe } from "@platform/kit/telemetry/metrics";
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { ModelCall } from "./model-call.ts";

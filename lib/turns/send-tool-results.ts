@@ -1,5 +1,5 @@
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { tooManyTurns } from "../../packages/endpoint/src/contract/quota.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { tooManyTurns } from "@platform/endpoint/contract/quota";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import type { Run } from "./run-contract.ts";

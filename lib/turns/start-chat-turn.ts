@@ -1,7 +1,7 @@
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { chatPath } from "@platform/endpoint/contract/chat-address";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { chatPath } from "../../packages/endpoint/src/contract/chat-address.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";

@@ -1,20 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { Logger } from "pino";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import {
   budgetReached,
   messageQuotaExceeded,
   tooManyTurns,
-} from "../../packages/endpoint/src/contract/quota.ts";
-import { type RunOptions, runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
-import { drain } from "../../packages/kit/src/drain.ts";
-import { count } from "../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
+} from "@platform/endpoint/contract/quota";
+import { type RunOptions, runOptions } from "@platform/endpoint/contract/run-options";
+import { drain } from "@platform/kit/drain";
+import { count } from "@platform/kit/telemetry/metrics";
+import { inSpan } from "@platform/kit/telemetry/spans";
+import type { Logger } from "pino";
 import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
@@ -30,8 +26,8 @@ import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation, titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm } from "./start-turn.ts";
-import { startWorkflow } from "./start-workflow.ts";
+import { runCredentialForm } from "./start-turn.ts";
+import { draining, startWorkflow } from "./start-workflow.ts";
 import { runKey } from "./store/claims.ts";
 import {
   assignRun,

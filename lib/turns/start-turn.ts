@@ -1,24 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { UIMessage } from "ai";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import {
   budgetReached,
   chatFull,
   messageQuotaExceeded,
   tooManyTurns,
-} from "../../packages/endpoint/src/contract/quota.ts";
-import {
-  optionsIn,
-  type TurnOptions,
-  turnOptions,
-} from "../../packages/endpoint/src/contract/run-options.ts";
-import { drain } from "../../packages/kit/src/drain.ts";
-import { count } from "../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan } from "../../packages/kit/src/telemetry/spans.ts";
+} from "@platform/endpoint/contract/quota";
+import { optionsIn, type TurnOptions, turnOptions } from "@platform/endpoint/contract/run-options";
+import { drain } from "@platform/kit/drain";
+import { count } from "@platform/kit/telemetry/metrics";
+import { inSpan } from "@platform/kit/telemetry/spans";
+import type { UIMessage } from "ai";
 import { checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
@@ -34,7 +26,7 @@ import { awaitRun } from "./get-run.ts";
 import { type ModelCallParts, startFirstCall } from "./model-call.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
-import { startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
+import { draining, startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
 import {
   abandonTurn,
   assistantParts,
@@ -79,11 +71,6 @@ const queueFull = appError(
   "Too many messages wait in this chat: wait for one to begin, or stop the chat",
   { headers: { "retry-after": "5" } },
 );
-
-/** The answer of a process that is about to exit. Clients repeat the request, at another process. */
-export const draining: AppError = appError("unavailable", "Service temporarily unavailable", {
-  headers: { "retry-after": "1" },
-});
 
 /**
  * Stores the message and claims the chat in one transaction, then starts the durable run.

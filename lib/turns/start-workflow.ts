@@ -3,11 +3,12 @@
  * Continues one that waited for its client.
  */
 
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { drain, runPeriodically } from "@platform/kit/drain";
+import { log } from "@platform/kit/log";
+import { count } from "@platform/kit/telemetry/metrics";
+import { continueTrace, inSpan, traceparent } from "@platform/kit/telemetry/spans";
 import { waitUntil } from "@vercel/functions";
-import { drain, runPeriodically } from "../../packages/kit/src/drain.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import { count } from "../../packages/kit/src/telemetry/metrics.ts";
-import { continueTrace, inSpan, traceparent } from "../../packages/kit/src/telemetry/spans.ts";
 import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
@@ -30,6 +31,11 @@ export function startWorkflow(
     engine.startWorkflow(TURN_WORKFLOW, input),
   );
 }
+
+/** The answer of a process that is about to exit. Clients repeat the request, at another process. */
+export const draining: AppError = appError("unavailable", "Service temporarily unavailable", {
+  headers: { "retry-after": "1" },
+});
 
 const SWEEP_SECONDS = 5;
 const BATCH = 50;

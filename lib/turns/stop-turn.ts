@@ -1,8 +1,4 @@
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Engine, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import type { EndParts } from "./finish-stream.ts";

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { drain } from "@platform/kit/drain";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { drain } from "../../packages/kit/src/drain.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import { queueRefused } from "../platform/queues.ts";

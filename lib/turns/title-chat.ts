@@ -1,8 +1,8 @@
 /** Gives an untitled chat a title after its first answer, in place of the start of its first message. */
 
+import { drain } from "@platform/kit/drain";
+import { log } from "@platform/kit/log";
 import { z } from "zod";
-import { drain } from "../../packages/kit/src/drain.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import { factsLine } from "../agent/facts.ts";
 import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";

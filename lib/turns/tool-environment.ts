@@ -1,9 +1,9 @@
 /** The environment of the tools of a turn. */
 
-import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
-import { log } from "../../packages/kit/src/log.ts";
-import type { TurnPolicies } from "../../packages/kit/src/network-policy.ts";
-import { isSandboxError } from "../../packages/sandbox/src/port.ts";
+import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
+import { log } from "@platform/kit/log";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { isSandboxError } from "@platform/sandbox/port";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import type { ToolCall } from "../agent/step-result.ts";

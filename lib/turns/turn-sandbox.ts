@@ -1,4 +1,4 @@
-import { isSandboxError, type Sandbox, SandboxError } from "../../packages/sandbox/src/port.ts";
+import { isSandboxError, type Sandbox, SandboxError } from "@platform/sandbox/port";
 import type { Parts } from "../parts.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import type { TurnState } from "./store/turns.ts";

@@ -4,15 +4,13 @@
  * them is either recorded under its id or was never started. This file is long because a step is read from
  * top to bottom.
  */
+
+import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
+import type { Outcome } from "@platform/endpoint/contract/run-options";
+import { drain } from "@platform/kit/drain";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { record } from "@platform/kit/telemetry/metrics";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
-import {
-  type UntrustedSource,
-  withSources,
-} from "../../packages/endpoint/src/contract/approvals.ts";
-import type { Outcome } from "../../packages/endpoint/src/contract/run-options.ts";
-import { drain } from "../../packages/kit/src/drain.ts";
-import { isQueueRefusal } from "../../packages/kit/src/fair-queue.ts";
-import { record } from "../../packages/kit/src/telemetry/metrics.ts";
 import type { FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { describeFailure } from "../agent/describe-failure.ts";

@@ -1,8 +1,9 @@
 /** The workspace of a turn: its files come to the sandbox before the first tool, and are stored at the end. */
+
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
+import { log } from "@platform/kit/log";
 import type { UIMessageChunk } from "ai";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import type { UntrustedSource } from "../../packages/endpoint/src/contract/approvals.ts";
-import { log } from "../../packages/kit/src/log.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import type { Parts } from "../parts.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";

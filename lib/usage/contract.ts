@@ -1,7 +1,8 @@
 /** The usage of an account. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { instant } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { instant } from "../../packages/endpoint/src/contract/fields.ts";
 
 const count = z.int().nonnegative();
 

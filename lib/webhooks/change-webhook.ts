@@ -1,6 +1,6 @@
 /** Creates and changes webhooks, and starts deliveries that their owner asks for. */
 import { randomUUID } from "node:crypto";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Parts } from "../parts.ts";
 import { checkEndpoint } from "./check-endpoint.ts";
 import type { Delivery, NewWebhook, Webhook, WebhookChanges } from "./contract.ts";

@@ -1,5 +1,5 @@
-import { type AppError, invalidField } from "../../packages/endpoint/src/contract/app-error.ts";
-import { faultOfUrl, isLoopback } from "../../packages/kit/src/outbound/public-address.ts";
+import { type AppError, invalidField } from "@platform/endpoint/contract/app-error";
+import { faultOfUrl, isLoopback } from "@platform/kit/outbound/public-address";
 import { allowsLoopback } from "../platform/config.ts";
 
 /**

@@ -1,8 +1,9 @@
 /** The endpoints of webhooks. docs/webhooks.md describes deliveries. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid, withAnyField } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid, withAnyField } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 /** The event types of webhooks. SQL queues them (`enqueue_webhook_event` in supabase/schemas). */
 export const EVENT_TYPES = [

@@ -3,8 +3,8 @@
  * that it attempts, and deliveries leased by a process that dies become due again.
  */
 import { randomUUID } from "node:crypto";
-import { runPeriodically } from "../../packages/kit/src/drain.ts";
-import { QueueWorker } from "../../packages/kit/src/queue-worker.ts";
+import { runPeriodically } from "@platform/kit/drain";
+import { QueueWorker } from "@platform/kit/queue-worker";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { sendEvent } from "./send-event.ts";

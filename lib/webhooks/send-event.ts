@@ -2,12 +2,13 @@
  * One attempt at a delivery, as Standard Webhooks says. The endpoint is a caller's and hostile: only
  * public addresses are connected to, redirects are not followed, and little of the answer is read.
  */
+
+import { codeOf } from "@platform/kit/outbound/probe";
+import { AddressRefused, isLoopback } from "@platform/kit/outbound/public-address";
+import { anywhere, publicOnly } from "@platform/kit/outbound/public-only";
+import { traceRequest } from "@platform/kit/outbound/vendor-fetch";
 import { Webhook } from "standardwebhooks";
 import { fetch, type Response } from "undici";
-import { codeOf } from "../../packages/kit/src/outbound/probe.ts";
-import { AddressRefused, isLoopback } from "../../packages/kit/src/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../packages/kit/src/outbound/public-only.ts";
-import { traceRequest } from "../../packages/kit/src/outbound/vendor-fetch.ts";
 import { allowsLoopback, config } from "../platform/config.ts";
 import { faultOfEndpoint } from "./check-endpoint.ts";
 import { openSecret } from "./secret.ts";

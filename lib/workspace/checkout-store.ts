@@ -2,13 +2,11 @@
  * Which files of a workspace the sandbox of a session has (supabase/schemas/37_workspace.sql).
  * @throws DatabaseUnavailable from every function here.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
-import {
-  type UntrustedSource,
-  untrustedSource,
-} from "../../packages/endpoint/src/contract/approvals.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 
 /** The sandbox of a session, and the artist whose workspace it has; null for the account itself. */

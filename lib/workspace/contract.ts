@@ -1,11 +1,11 @@
 /** The endpoints of workspaces: versioned files that the sessions of an account or an artist share. */
-import { z } from "zod";
+
 import {
   contract,
   type RunRule,
   type RunScope,
   successResponse,
-} from "../../packages/endpoint/src/contract/contract.ts";
+} from "@platform/endpoint/contract/contract";
 import {
   contentAs,
   queryBoolean,
@@ -13,9 +13,10 @@ import {
   queryVersion,
   uuid,
   versionNumber,
-} from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
-import { strangersFile } from "../../packages/endpoint/src/contract/strangers-file.ts";
+} from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
+import { strangersFile } from "@platform/endpoint/contract/strangers-file";
+import { z } from "zod";
 import { MAX_FILE_BYTES, workspacePath, workspaceVersion } from "./workspace-file.ts";
 
 const artistId = uuid.optional().meta({

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { posix, relative } from "node:path";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { runtimePath } from "@platform/kit/runtime-path";
 import type { Artist } from "../artists/artist.ts";
 import { findOrInsertArtist } from "../artists/store.ts";
 import type { Parts } from "../parts.ts";

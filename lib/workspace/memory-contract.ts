@@ -1,8 +1,9 @@
 /** The endpoints of proposals for a memory that is nearly full. A run cannot decide what later ones remember. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
-import { contract, successResponse } from "../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
-import { pageQuery, pageResponse } from "../../packages/endpoint/src/contract/pagination.ts";
 
 export const memoryProposal = z
   .object({

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { withWorkFolder } from "../content/work-folder.ts";
 import type { Parts } from "../parts.ts";
 import {

@@ -3,16 +3,17 @@
  * workspace of an artist that it may not act for answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import { type AppError, appError } from "../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../packages/endpoint/src/contract/pagination.ts";
-import { refusalOf } from "../../packages/endpoint/src/contract/refusal.ts";
-import { plainText } from "../../packages/kit/src/plain-text.ts";
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { plainText } from "@platform/kit/plain-text";
+import { z } from "zod";
 import type { ContentKey } from "../content/storage/port.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";

@@ -5,8 +5,8 @@
  * This file is long because both directions change what is known of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
-import { type AppError, isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { cutName } from "../../packages/kit/src/cut-name.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { cutName } from "@platform/kit/cut-name";
 import {
   type ExpectedFile,
   type FolderEntry,
@@ -15,7 +15,7 @@ import {
   type Sandbox,
   SandboxError,
   type SandboxFiles,
-} from "../../packages/sandbox/src/port.ts";
+} from "@platform/sandbox/port";
 import type { Parts } from "../parts.ts";
 import {
   type Checkout,

@@ -1,6 +1,7 @@
 /** Files of workspaces as callers see them, and their limits. */
+
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { dateTime, uuid } from "../../packages/endpoint/src/contract/fields.ts";
 
 export const MAX_WORKSPACE_BYTES = 1024 ** 3;
 export const MAX_FILE_BYTES = 100 * 1024 ** 2;

@@ -1,11 +1,7 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../packages/endpoint/src/contract/app-error.ts";
-import { streamOf } from "../../packages/kit/src/stream-of.ts";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { streamOf } from "@platform/kit/stream-of";
 import { previewDocument } from "../agent/preview-document.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";

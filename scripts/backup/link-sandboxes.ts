@@ -10,7 +10,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openFolder } from "../../packages/kit/src/open-folder.ts";
+import { openFolder } from "@platform/kit/open-folder";
 import type { LeaveOut } from "./left-out.ts";
 
 const PREFIX = ".backup-";

@@ -3,9 +3,10 @@
  * `.ndjson`), with the columns or keys of `entry` below. In CSV, an empty field counts as absent and
  * `;` separates the items of a list.
  */
+
+import { describeIssue } from "@platform/endpoint/contract/describe-issue";
 import { z } from "zod";
 import { markets } from "../../lib/catalog/markets.ts";
-import { describeIssue } from "../../packages/endpoint/src/contract/describe-issue.ts";
 
 const name = z.string().trim().min(1).max(500);
 const id = z.string().regex(/^[A-Za-z0-9]{1,64}$/, {

@@ -1,5 +1,5 @@
+import { APPROVAL_CATEGORIES } from "@platform/endpoint/contract/approvals";
 import { contracts } from "../../lib/openapi/registry.ts";
-import { APPROVAL_CATEGORIES } from "../../packages/endpoint/src/contract/approvals.ts";
 
 const START = "<!-- Written by npm run check. -->\n";
 const END = "<!-- The end of what npm run check writes. -->";

@@ -1,8 +1,9 @@
 /** Rows as the database prints them become resources and pages of the API. */
+
+import { pageOf, pageQuery } from "@platform/endpoint/contract/pagination";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { rowOf } from "../../lib/platform/database/columns.ts";
-import { pageOf, pageQuery } from "../../packages/endpoint/src/contract/pagination.ts";
 
 const id = "0c6a5f4e-6f9e-4c43-8d3c-0b8f5b3f6a11";
 

@@ -1,7 +1,8 @@
 /** Integers that a number cannot hold keep their digits. */
+
+import { largeIntegersIn, quoteLargeIntegers } from "@platform/kit/large-integers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { largeIntegersIn, quoteLargeIntegers } from "@/packages/kit/src/large-integers.ts";
 
 test.each([
   ['{"id":9007199254740993}', '{"id":"9007199254740993"}'],

@@ -1,8 +1,9 @@
 /** Where the archive of an import is, for the URLs that people copy from a Git host. */
+
+import { appError } from "@platform/endpoint/contract/app-error";
 import { expect, test } from "vitest";
 import { type ImportRequest, importSkillContract } from "../../lib/skills/contract.ts";
 import { importSkill } from "../../lib/skills/import-skill.ts";
-import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 

@@ -1,8 +1,8 @@
 /** How full the context of a chat is, and its compaction on request. */
 import { randomUUID } from "node:crypto";
+import { unpricedModel } from "@platform/endpoint/contract/quota";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { unpricedModel } from "../../packages/endpoint/src/contract/quota.ts";
 import { type FakeOpenAI, gate } from "../support/fakes/openai.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Answer, createPerson } from "../support/harness/clients.ts";

@@ -2,6 +2,9 @@
  * Optional fields of every body take `null` as absent, and the OpenAPI document says so. Every field of
  * every body and query is accepted in camelCase and in snake_case.
  */
+
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -9,8 +12,6 @@ import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { otherSpelling } from "../../packages/endpoint/src/contract/normalize-input.ts";
 
 const property = z.looseObject({
   type: z.unknown().optional(),

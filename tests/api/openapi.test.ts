@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { expectError, fillPath, nameOf } from "../support/fixtures/shapes.ts";
 import {
   type ApiDocument,

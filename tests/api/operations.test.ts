@@ -2,10 +2,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { metrics } from "@platform/kit/telemetry/metrics";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { metrics } from "../../packages/kit/src/telemetry/metrics.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 const read = (file: string) => readFile(join(projectRoot, "docs", file), "utf8");

@@ -1,4 +1,7 @@
 /** Fields that a contract does not know: where they are found, refused or listed, and what the error says. */
+
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { listFields } from "../../lib/http/ignored-fields.ts";
@@ -7,8 +10,6 @@ import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { type Operation, operations } from "../../lib/openapi/registry.ts";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
-import { otherSpelling } from "../../packages/endpoint/src/contract/normalize-input.ts";
 
 interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];

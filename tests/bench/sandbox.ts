@@ -8,9 +8,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { residentBytes } from "../../packages/kit/src/isolation/child-process.ts";
-import { setBuiltPrograms } from "../../packages/kit/src/isolation/program.ts";
-import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
+import { residentBytes } from "@platform/kit/isolation/child-process";
+import { setBuiltPrograms } from "@platform/kit/isolation/program";
+import { createLocalProvider } from "@platform/sandbox/local";
 import { listConfined } from "../support/harness/confined.ts";
 import { type Bench, median, report, timed } from "./context.ts";
 

@@ -1,8 +1,9 @@
 /** What `route` itself costs a request, without the database: in this process, against a bare handler. */
+
+import { contract } from "@platform/endpoint/contract/contract";
+import { setProcessWide } from "@platform/kit/process-wide";
 import { z } from "zod";
 import { endpoint } from "../../lib/http/endpoint.ts";
-import { contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { setProcessWide } from "../../packages/kit/src/process-wide.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;

@@ -1,13 +1,13 @@
 /** The cases in `evals`: they are read, and the API accepts what they start. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { check } from "@platform/endpoint/contract/checks";
+import { runOptions } from "@platform/endpoint/contract/run-options";
 import { RE2JS } from "re2js";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { startRunContract } from "../../lib/turns/run-contract.ts";
 import { readCases } from "../../packages/client/src/cli/eval/cases.ts";
-import { check } from "../../packages/endpoint/src/contract/checks.ts";
-import { runOptions } from "../../packages/endpoint/src/contract/run-options.ts";
 
 const FOLDER = join(import.meta.dirname, "../../evals");
 const MAX_BYTES = 300_000;

@@ -1,8 +1,9 @@
 /** When a schedule fires, in time zones that put their clocks forward and back. */
+
+import { isTimezone } from "@platform/endpoint/contract/fields";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSchedule, nextRun } from "../../lib/schedules/next-run.ts";
-import { isTimezone } from "../../packages/endpoint/src/contract/fields.ts";
 
 const BERLIN = "Europe/Berlin";
 

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../lib/app.ts";
@@ -32,7 +33,6 @@ import {
 } from "../../lib/retention/sweep-sandboxes.ts";
 import { sweepVersions } from "../../lib/workspace/store.ts";
 import { writeFile as writeWorkspaceFile } from "../../lib/workspace/store-content.ts";
-import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";
 import { composioItem } from "../support/fakes/composio-answers.ts";
 import { startServer } from "../support/harness/server.ts";

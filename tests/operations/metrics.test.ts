@@ -8,11 +8,11 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
+import { FairQueue } from "@platform/kit/fair-queue";
+import { observe } from "@platform/kit/telemetry/metrics";
+import { providers } from "@platform/kit/telemetry/providers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { observeProcess } from "../../lib/platform/telemetry/observe-process.ts";
-import { FairQueue } from "../../packages/kit/src/fair-queue.ts";
-import { observe } from "../../packages/kit/src/telemetry/metrics.ts";
-import { providers } from "../../packages/kit/src/telemetry/providers.ts";
 
 const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
 const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });

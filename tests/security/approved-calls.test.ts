@@ -1,8 +1,8 @@
 /** The mark of a request that an agent makes itself: for exactly this request, its effects, one call, once. */
 import { randomUUID } from "node:crypto";
+import type { ApprovalCategory } from "@platform/endpoint/contract/approvals";
 import { beforeEach, describe, expect, it } from "vitest";
 import { APPROVED_CALL, markOf } from "../../lib/identity/keys/approved-call.ts";
-import type { ApprovalCategory } from "../../packages/endpoint/src/contract/approvals.ts";
 import { sentenceOf } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";

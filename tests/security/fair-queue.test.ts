@@ -1,6 +1,7 @@
 /** The rules by which accounts share slots, proved by order: nothing here waits for a clock. */
+
+import { FairQueue, type FairQueueLimits } from "@platform/kit/fair-queue";
 import { describe, expect, test } from "vitest";
-import { FairQueue, type FairQueueLimits } from "../../packages/kit/src/fair-queue.ts";
 
 const queueOf = (limits: Partial<FairQueueLimits>) =>
   new FairQueue({

@@ -1,6 +1,6 @@
+import { safeEntryPath, safeFileName, streamZip } from "@platform/kit/zip";
 import { expect, test } from "vitest";
 import { attachment } from "../../lib/sandbox/file-response.ts";
-import { safeEntryPath, safeFileName, streamZip } from "../../packages/kit/src/zip.ts";
 
 test.each([
   ["statement 2026.csv", "statement 2026.csv"],

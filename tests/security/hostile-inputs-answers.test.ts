@@ -4,6 +4,7 @@
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fetchJson } from "@platform/kit/outbound/fetch-json";
 import { generateText, readUIMessageStream, streamText, type UIMessageChunk } from "ai";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -12,7 +13,6 @@ import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { assembleParts } from "@/lib/turns/read-chunks.ts";
-import { fetchJson } from "@/packages/kit/src/outbound/fetch-json.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;

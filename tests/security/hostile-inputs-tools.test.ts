@@ -7,11 +7,11 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
+import type { Sandbox, SandboxProvider, SandboxState } from "@platform/sandbox/port";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTool } from "@/lib/agent/tools/index.ts";
 import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
-import { createLocalProvider } from "@/packages/sandbox/src/adapters/local/provider.ts";
-import type { Sandbox, SandboxProvider, SandboxState } from "@/packages/sandbox/src/port.ts";
 import {
   documentQueue,
   noSearch,

@@ -20,18 +20,18 @@ import {
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
-import { isAppError } from "../../packages/endpoint/src/contract/app-error.ts";
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import {
   confine,
   detectIsolation,
   type Host,
   type Isolation,
   thisHost,
-} from "../../packages/kit/src/isolation/isolation.ts";
-import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
+} from "@platform/kit/isolation/isolation";
+import { createLocalProvider } from "@platform/sandbox/local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import {
   createMediaFolder,
   createRenderer,

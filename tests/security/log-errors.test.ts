@@ -5,6 +5,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from "@ai-sdk/provider";
+import { describeError } from "@platform/kit/describe-error";
 import {
   InvalidToolInputError,
   NoObjectGeneratedError,
@@ -16,7 +17,6 @@ import { parse as parseCsv } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
-import { describeError } from "../../packages/kit/src/describe-error.ts";
 
 const CANARY = "Velvet-Harbor-7731";
 

@@ -1,5 +1,5 @@
+import { stripUrls } from "@platform/kit/log";
 import { expect, test } from "vitest";
-import { stripUrls } from "../../packages/kit/src/log.ts";
 
 test.each([
   ["https://h.test/a?sig=hunter2", "https://h.test/a?[redacted]"],

@@ -9,11 +9,11 @@
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { validator } from "../../lib/http/read-input.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import {
   expectError,
   expectErrorShape,

@@ -2,12 +2,13 @@
  * The agent's requests to this service are judged as its router understands them: whatever the spelling of a path, it
  * has the effects of the operation, or there is no such operation and the request is not made.
  */
+
+import type { Contract } from "@platform/endpoint/contract/contract";
+import { segmentsOf } from "@platform/endpoint/contract/effects";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { judgeRequest } from "../../lib/openapi/judge-request.ts";
 import { operations } from "../../lib/openapi/registry.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
-import { segmentsOf } from "../../packages/endpoint/src/contract/effects.ts";
 
 const ORIGIN = "http://localhost:3000";
 const isStored = ({ href }: URL) => href.startsWith(`${ORIGIN}/api/media/`);

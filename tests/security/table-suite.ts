@@ -1,8 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../lib/openapi/registry.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
 import {
   type Answer,

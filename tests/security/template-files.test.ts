@@ -1,11 +1,12 @@
 /** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
+
+import { appError } from "@platform/endpoint/contract/app-error";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import { config } from "../../lib/platform/config.ts";
-import { appError } from "../../packages/endpoint/src/contract/app-error.ts";
 import { stack } from "../support/harness/stack.ts";
 
 let media: MediaStorage;

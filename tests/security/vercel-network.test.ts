@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createVercelProvider } from "@platform/sandbox/vercel";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { createVercelProvider } from "../../packages/sandbox/src/adapters/vercel/provider.ts";
 import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 
 let folder: string;

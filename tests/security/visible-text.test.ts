@@ -1,11 +1,11 @@
-import { describe, expect, it, test } from "vitest";
 import {
   countInvisible,
   hasTags,
   visibleExcerpt,
   visibleText,
   warnOfLookalikes,
-} from "../../packages/endpoint/src/contract/visible-text.ts";
+} from "@platform/endpoint/contract/visible-text";
+import { describe, expect, it, test } from "vitest";
 import {
   hiddenTexts,
   isVisible,

@@ -3,9 +3,10 @@
  * that a run may call is in the table. It is called by a run twice: once for rows of the account itself, and once for
  * rows that come from a stranger.
  */
+
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
-import type { Contract } from "../../packages/endpoint/src/contract/contract.ts";
 import { type FakeMcp, startFakeMcp, toolNamed } from "../support/fakes/mcp.ts";
 import { serverOf } from "../support/fixtures/mcp-servers.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
 import { quoteForShell } from "../../lib/agent/tools/limits.ts";
-import { createLocalProvider } from "../../packages/sandbox/src/adapters/local/provider.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 export interface SkillResult {

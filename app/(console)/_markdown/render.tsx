@@ -3,9 +3,9 @@
  * a model and the documentation is given as `parts`.
  */
 
+import { concealedHost } from "@platform/kit/shown-links";
 import type { MarkedToken, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
-import { concealedHost } from "@/packages/kit/src/shown-links.ts";
 import { cn } from "../_ui/class-names.ts";
 import { Check } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";

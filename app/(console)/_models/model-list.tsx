@@ -1,3 +1,4 @@
+import type { RunOptionChanges, RunOptions } from "@platform/endpoint/contract/run-options";
 import { Popover } from "radix-ui";
 import {
   type ComponentProps,
@@ -8,7 +9,6 @@ import {
   useRef,
   useState,
 } from "react";
-import type { RunOptionChanges, RunOptions } from "@/packages/endpoint/src/contract/run-options.ts";
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { SelectField, Switch } from "../_ui/form.tsx";

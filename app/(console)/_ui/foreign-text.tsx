@@ -1,5 +1,5 @@
+import { countInvisible, visiblePieces } from "@platform/endpoint/contract/visible-text";
 import { useMemo } from "react";
-import { countInvisible, visiblePieces } from "@/packages/endpoint/src/contract/visible-text.ts";
 import { keyed } from "./keyed.ts";
 
 /** Letters of right-to-left scripts, with the blanks and marks between them. */

@@ -1,4 +1,4 @@
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
+import { visibleName } from "@platform/kit/visible-name";
 import { fetchWithBearer, networkError, toApiError } from "../_api/request.ts";
 import { toast } from "./toast.tsx";
 

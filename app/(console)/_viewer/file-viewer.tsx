@@ -1,5 +1,5 @@
+import type { DocumentText, Sheet } from "@platform/documents/document";
 import { type ReactNode, useEffect, useReducer, useState } from "react";
-import type { DocumentText, Sheet } from "@/packages/documents/src/document.ts";
 import { type ApiError, fetchWithBearer, networkError, toApiError } from "../_api/request.ts";
 import { languageOfPath } from "../_code/languages.ts";
 import { Button } from "../_ui/button.tsx";

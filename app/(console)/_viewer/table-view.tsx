@@ -1,5 +1,5 @@
+import type { Sheet } from "@platform/documents/document";
 import { useEffect, useRef, useState } from "react";
-import type { Sheet } from "@/packages/documents/src/document.ts";
 import { ArrowDown, ArrowUp } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";

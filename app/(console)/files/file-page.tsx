@@ -1,10 +1,10 @@
+import { unifiedDiff } from "@platform/kit/unified-diff";
+import { visibleName } from "@platform/kit/visible-name";
 import { useQuery as useStored } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
-import { unifiedDiff } from "@/packages/kit/src/unified-diff.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { remove } from "../_api/request.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";

@@ -1,9 +1,9 @@
 "use client";
+import { visibleName } from "@platform/kit/visible-name";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../_api/request.ts";
 import { useArtists } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";

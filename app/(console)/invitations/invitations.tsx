@@ -1,4 +1,5 @@
 "use client";
+import { visibleName } from "@platform/kit/visible-name";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -7,7 +8,6 @@ import type {
   listInvitationsContract,
 } from "@/lib/organizations/contract.ts";
 import type { ReceivedInvitation } from "@/lib/organizations/organization.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../_api/request.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useQuery } from "../_hooks/use-query.ts";

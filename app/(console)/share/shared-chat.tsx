@@ -1,8 +1,8 @@
 "use client";
+import { visibleName } from "@platform/kit/visible-name";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
 import type { continueShareContract, readShareContract } from "@/lib/sessions/shares/contract.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";

@@ -1,3 +1,4 @@
+import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import { Fragment, useState } from "react";
 import type {
   getSkillContract,
@@ -5,7 +6,6 @@ import type {
   listSkillVersionsContract,
   Skill,
 } from "@/lib/skills/contract.ts";
-import { unifiedDiffOfFiles } from "@/packages/kit/src/unified-diff.ts";
 import { type Answer, api, remove } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";

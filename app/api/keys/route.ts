@@ -1,8 +1,8 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { createKey, listKeys } from "@/lib/identity/keys/keys.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listKeysContract, async ({ caller }) => ({

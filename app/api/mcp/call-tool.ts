@@ -1,10 +1,10 @@
 /** Calls the endpoint that a tool stands for. */
 
+import type { Method } from "@platform/endpoint/contract/contract";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import type { RouteHandler } from "@/lib/http/endpoint.ts";
 import type { CallTool } from "@/lib/mcp/serve-message.ts";
 import { toolOperations } from "@/lib/openapi/describe-tools.ts";
-import type { Method } from "@/packages/endpoint/src/contract/contract.ts";
 
 type Route = Readonly<Partial<Record<Method, RouteHandler>>>;
 

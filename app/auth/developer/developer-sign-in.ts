@@ -3,13 +3,14 @@
  * for a page on this machine. `Host` and `Origin` are checked, because they reveal a name that an
  * attacker points at loopback (DNS rebinding).
  */
+
+import { appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
 import { isFromThisMachine } from "@/lib/http/address.ts";
 import { errorResponse } from "@/lib/http/error-response.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { type Config, config } from "@/lib/platform/config.ts";
-import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const link = z.object({ email_otp: z.string() });

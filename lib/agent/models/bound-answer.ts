@@ -3,8 +3,8 @@
  * a thousand tools at once, and all of it is parsed, stored and sent to the model again.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { measureJson } from "@platform/kit/measure-json";
 import { wrapLanguageModel } from "ai";
-import { measureJson } from "../../../packages/kit/src/measure-json.ts";
 
 /** The limit for text, reasoning and tool input together, several times the output limit of any model. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** A `fetch` for the SDKs of model vendors, which read responses of any size into memory. */
-import { vendorFetch } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
+import { vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 
 /** The limit for a response, including the overhead of one event for each delta. */
 const MAX_BYTES = 64 * 1024 * 1024;

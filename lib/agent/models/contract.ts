@@ -1,6 +1,7 @@
 /** The models that a caller can choose. */
+
+import { contract } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
-import { contract } from "../../../packages/endpoint/src/contract/contract.ts";
 
 const perMillion = z.number().nonnegative().meta({
   description: "USD for a million tokens",

@@ -1,4 +1,4 @@
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import type { ModelList } from "./contract.ts";
 import type { ModelInput, ModelProvider } from "./port.ts";
 

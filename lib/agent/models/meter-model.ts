@@ -10,8 +10,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
+import { count } from "@platform/kit/telemetry/metrics";
 import { wrapLanguageModel } from "ai";
-import { count } from "../../../packages/kit/src/telemetry/metrics.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import { pdfTokens } from "../pdf-tokens.ts";
 import type { ModelProvider } from "./port.ts";

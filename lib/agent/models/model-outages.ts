@@ -1,4 +1,4 @@
-import type { RunOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { ModelProvider } from "./port.ts";
 
 /** Calls in a row that must fail before a model is skipped. Each has repeated its request. */

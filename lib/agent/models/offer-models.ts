@@ -1,4 +1,4 @@
-import type { Probe } from "../../../packages/kit/src/outbound/probe.ts";
+import type { Probe } from "@platform/kit/outbound/probe";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import { acceptPrompts } from "./acceptable-prompt.ts";
 import { createEmbeddedModels } from "./adapters/embedded/create-embedded-model.ts";

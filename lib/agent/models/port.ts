@@ -1,6 +1,6 @@
 /** The port of language models. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { Checkable } from "../../../packages/kit/src/outbound/probe.ts";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import type { ModelPrice } from "../../platform/model-price.ts";
 
 export interface ModelInfo {

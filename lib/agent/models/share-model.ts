@@ -6,16 +6,12 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { record, startTimer } from "@platform/kit/telemetry/metrics";
+import { isObserved, recordsContent, toContent } from "@platform/kit/telemetry/providers";
+import { errorType, openSpan } from "@platform/kit/telemetry/spans";
 import { wrapLanguageModel } from "ai";
 import { z } from "zod";
-import type { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
-import { record, startTimer } from "../../../packages/kit/src/telemetry/metrics.ts";
-import {
-  isObserved,
-  recordsContent,
-  toContent,
-} from "../../../packages/kit/src/telemetry/providers.ts";
-import { errorType, openSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { endWith, watchStream } from "./watch-stream.ts";
 
 /**

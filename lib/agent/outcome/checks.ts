@@ -1,7 +1,8 @@
 /** Checks of an agent's work that need no model: each compares the answer, the files or the run with a value. */
+
+import type { Check } from "@platform/endpoint/contract/checks";
+import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import { parse } from "csv-parse/sync";
-import type { Check } from "../../../packages/endpoint/src/contract/checks.ts";
-import { isSandboxError, type Sandbox } from "../../../packages/sandbox/src/port.ts";
 import { checkOutput, type OutputValidation } from "../output/check-output.ts";
 import type { JsonSchema } from "../output/json-schema.ts";
 import type { StepResult } from "../step-result.ts";

@@ -1,6 +1,7 @@
 /** Asks a model whether an agent's work is what was wanted. */
+
+import type { Sandbox } from "@platform/sandbox/port";
 import { z } from "zod";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 import type { StepResult } from "../step-result.ts";
 import { cut } from "../tools/limits.ts";
 import { type Models, tryToWrite } from "../try-models.ts";

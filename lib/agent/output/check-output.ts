@@ -5,9 +5,9 @@
  */
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { superviseWorker } from "@platform/kit/supervise-worker";
 import { z } from "zod";
-import type { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
-import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
 export type OutputCheck =

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { runtimePath } from "../../../packages/kit/src/runtime-path.ts";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { readSkillHead } from "../tools/skill-file.ts";
 import { SKILL_FILE, type SkillFile, skillFile } from "./skill.ts";
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { processWide } from "../../../packages/kit/src/process-wide.ts";
+import { processWide } from "@platform/kit/process-wide";
 import { HOME } from "../show-document.ts";
 import type { ToolContext } from "./tool.ts";
 

@@ -1,6 +1,7 @@
 /** Which tools the server runs, and the ones that a client runs itself: their calls stay open until it sends the results. */
+
+import { AGENT_TOOLS } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { AGENT_TOOLS } from "../../../packages/endpoint/src/contract/run-options.ts";
 import { isMcpName } from "./mcp-tool.ts";
 
 const MAX_TOOLS = 20;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { formatOf } from "@platform/documents/document";
+import { MAX_FILE_BYTES } from "@platform/sandbox/port";
 import { z } from "zod";
-import { formatOf } from "../../../packages/documents/src/document.ts";
-import { MAX_FILE_BYTES } from "../../../packages/sandbox/src/port.ts";
 import { changeFile } from "./change-file.ts";
 import { countLines, cut, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";

@@ -1,13 +1,13 @@
+import { hostRefusal } from "@platform/kit/outbound/network-policy";
+import { AddressRefused } from "@platform/kit/outbound/public-address";
+import { anywhere, publicOnly } from "@platform/kit/outbound/public-only";
+import { traceRequest } from "@platform/kit/outbound/vendor-fetch";
+import { traceparent } from "@platform/kit/telemetry/spans";
+import { isReservedHeader, markedHeaders } from "@platform/sandbox/outgoing-headers";
+import { isSandboxError, MAX_FILE_BYTES } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import { type Dispatcher, fetch, type RequestInit, type Response } from "undici";
 import { z } from "zod";
-import { hostRefusal } from "../../../packages/kit/src/outbound/network-policy.ts";
-import { AddressRefused } from "../../../packages/kit/src/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../../packages/kit/src/outbound/public-only.ts";
-import { traceRequest } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
-import { traceparent } from "../../../packages/kit/src/telemetry/spans.ts";
-import { isReservedHeader, markedHeaders } from "../../../packages/sandbox/src/outgoing-headers.ts";
-import { isSandboxError, MAX_FILE_BYTES } from "../../../packages/sandbox/src/port.ts";
 import { MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import { type AnyAgentTool, agentTool, type ToolContext, toolFailure } from "./tool.ts";
 

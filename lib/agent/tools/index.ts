@@ -1,10 +1,8 @@
 /** The eleven tools of the agent, those that options turn on, the one that submits the output of a run, and tools of clients and MCP servers. */
+
+import type { AGENT_TOOLS, RunOptions } from "@platform/endpoint/contract/run-options";
+import { processWide } from "@platform/kit/process-wide";
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
-import type {
-  AGENT_TOOLS,
-  RunOptions,
-} from "../../../packages/endpoint/src/contract/run-options.ts";
-import { processWide } from "../../../packages/kit/src/process-wide.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { type TurnSkills, toolLimits } from "../skills/prompt-skills.ts";
 import { askUserQuestion } from "./ask-user-question.ts";

@@ -1,6 +1,6 @@
+import { MAX_PATH_CHARS } from "@platform/endpoint/contract/fields";
+import { cutOutput } from "@platform/sandbox/cut-output";
 import { z } from "zod";
-import { MAX_PATH_CHARS } from "../../../packages/endpoint/src/contract/fields.ts";
-import { cutOutput } from "../../../packages/sandbox/src/cut-output.ts";
 
 /** The field of a tool that names a file. */
 export const filePath = z

@@ -1,7 +1,7 @@
+import { decodeText } from "@platform/documents/decode-text";
+import { type DocumentText, formatOf } from "@platform/documents/document";
+import { readDocument } from "@platform/documents/read-document";
 import { z } from "zod";
-import { decodeText } from "../../../packages/documents/src/decode-text.ts";
-import { type DocumentText, formatOf } from "../../../packages/documents/src/document.ts";
-import { readDocument } from "../../../packages/documents/src/read-document.ts";
 import { storeSheets, storeText, textOf } from "../show-document.ts";
 import { countLines, cut, filePath, MAX_OUTPUT_CHARS } from "./limits.ts";
 import { imageOf, showImage, showPages } from "./show-images.ts";

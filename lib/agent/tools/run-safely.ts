@@ -1,8 +1,8 @@
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import { startTimer } from "@platform/kit/telemetry/metrics";
+import { inSpan } from "@platform/kit/telemetry/spans";
+import { isSandboxError, type SandboxError } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import { isQueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
-import { startTimer } from "../../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan } from "../../../packages/kit/src/telemetry/spans.ts";
-import { isSandboxError, type SandboxError } from "../../../packages/sandbox/src/port.ts";
 import { isBudgetRefusal } from "../models/budget-refusal.ts";
 import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";

@@ -1,11 +1,12 @@
 /** The results of the tool `read` for images and scanned PDFs. The model gets the images after the results. */
-import type { JSONValue } from "ai";
+
 import {
   type DocumentText,
   MAX_SCANNED_PAGES,
   type ScannedPage,
-} from "../../../packages/documents/src/document.ts";
-import { runDocumentWorker } from "../../../packages/documents/src/run-document-worker.ts";
+} from "@platform/documents/document";
+import { runDocumentWorker } from "@platform/documents/run-document-worker";
+import type { JSONValue } from "ai";
 import { storeImage } from "../tool-images.ts";
 import { type ToolContext, toolFailure } from "./tool.ts";
 

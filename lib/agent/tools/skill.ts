@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import type { Sandbox } from "@platform/sandbox/port";
 import { z } from "zod";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 import { contentOf, type LoadedSkill, loadedPath, SKILL_FILE } from "../skills/skill.ts";
 import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import {

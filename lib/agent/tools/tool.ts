@@ -1,10 +1,11 @@
 /** The interface of the agent's tools. */
+
+import type { DocumentWork } from "@platform/documents/run-document-worker";
+import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import type { CommandOptions, Sandbox } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import type { z } from "zod";
-import type { DocumentWork } from "../../../packages/documents/src/run-document-worker.ts";
-import type { UntrustedSource } from "../../../packages/endpoint/src/contract/approvals.ts";
-import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
-import type { CommandOptions, Sandbox } from "../../../packages/sandbox/src/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";

@@ -1,9 +1,5 @@
+import { isHostAllowed, narrowHosts, networkRefusal } from "@platform/kit/outbound/network-policy";
 import { z } from "zod";
-import {
-  isHostAllowed,
-  narrowHosts,
-  networkRefusal,
-} from "../../../packages/kit/src/outbound/network-policy.ts";
 import { cut } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 

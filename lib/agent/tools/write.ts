@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { z } from "zod";
-import type { SheetSource } from "../../../packages/documents/src/run-document-worker.ts";
+import type { SheetSource } from "@platform/documents/run-document-worker";
 import {
   faultOfSheetNames,
   writeDocument,
   writtenFormatOf,
-} from "../../../packages/documents/src/write-document.ts";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
+} from "@platform/documents/write-document";
+import type { Sandbox } from "@platform/sandbox/port";
+import { z } from "zod";
 import { changeFile } from "./change-file.ts";
 import { countLines, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";

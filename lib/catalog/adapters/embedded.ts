@@ -1,6 +1,7 @@
 /** The catalog in the project's own database (supabase/schemas/80_catalog.sql). */
+
+import { appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../../platform/database/query.ts";
 import type { CatalogProvider } from "../port.ts";
 import { findingsOf, records } from "../records.ts";

@@ -1,8 +1,8 @@
 /** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { fetchPublic } from "@platform/kit/outbound/fetch-public";
 import type { Response } from "undici";
-import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
-import { fetchPublic } from "../../../packages/kit/src/outbound/fetch-public.ts";
 
 export interface DownloadLimits {
   readonly maxBytes: number;

@@ -1,13 +1,9 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
-import {
-  type AppError,
-  invalidField,
-  isAppError,
-} from "../../../packages/endpoint/src/contract/app-error.ts";
-import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
-import { hostRefusal } from "../../../packages/kit/src/outbound/network-policy.ts";
-import { faultOfUrl } from "../../../packages/kit/src/outbound/public-address.ts";
+import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { hostRefusal } from "@platform/kit/outbound/network-policy";
+import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import type { Parts } from "../../parts.ts";
 import { allowsLoopback } from "../../platform/config.ts";
 import type { MediaFile } from "../port.ts";

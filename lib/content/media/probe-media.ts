@@ -5,11 +5,11 @@
  */
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { AppError } from "@platform/endpoint/contract/app-error";
+import { type FairQueue, isQueueRefusal } from "@platform/kit/fair-queue";
+import { log } from "@platform/kit/log";
+import { superviseWorker } from "@platform/kit/supervise-worker";
 import { z } from "zod";
-import type { AppError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { type FairQueue, isQueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
-import { log } from "../../../packages/kit/src/log.ts";
-import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
 import { queueRefused } from "../../platform/queues.ts";
 
 const TIMEOUT_MS = 15_000;

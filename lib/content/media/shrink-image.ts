@@ -1,7 +1,7 @@
 /** Small versions of images: as WebP for lists that load quickly, and as JPEG for models. */
 import { readFile } from "node:fs/promises";
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import type { Parts } from "../../parts.ts";
 import type { MediaKey } from "../storage/media-name.ts";
 import { sniffFile } from "./sniff-file.ts";

@@ -1,6 +1,6 @@
 /** The port that every storage of generated files implements. */
 
-import type { Checkable } from "../../../packages/kit/src/outbound/probe.ts";
+import type { Checkable } from "@platform/kit/outbound/probe";
 import type { MediaKey, MediaType } from "./media-name.ts";
 
 interface StoredFile {

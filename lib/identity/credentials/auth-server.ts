@@ -1,6 +1,7 @@
 /** Requests to Supabase Auth, and the limits of its codes. */
+
+import { vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { z } from "zod";
-import { vendorFetch } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 

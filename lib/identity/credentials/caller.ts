@@ -1,5 +1,5 @@
-import type { RunScope } from "../../../packages/endpoint/src/contract/contract.ts";
-import type { TurnPolicies } from "../../../packages/kit/src/network-policy.ts";
+import type { RunScope } from "@platform/endpoint/contract/contract";
+import type { TurnPolicies } from "@platform/kit/network-policy";
 
 /** The authenticated principal of a request. */
 export interface Caller {

@@ -1,8 +1,9 @@
 /** Checks at the identity provider that tokens can be verified and people can sign in. */
+
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { accepted, describeAnswer, type Probe } from "@platform/kit/outbound/probe";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { z } from "zod";
-import { requestJson } from "../../../packages/kit/src/outbound/fetch-json.ts";
-import { accepted, describeAnswer, type Probe } from "../../../packages/kit/src/outbound/probe.ts";
 import type { Config } from "../../platform/config.ts";
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() });

@@ -2,11 +2,12 @@
  * Authenticates the caller of a request: reads its credential, checks it as far as possible without the
  * database, and resolves it with the access to named accounts and the rate limits in one round trip.
  */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { APPROVAL_CATEGORIES } from "@platform/endpoint/contract/approvals";
+import { type RateVerdict, rate } from "@platform/endpoint/contract/rate-limit";
+import { turnPolicies } from "@platform/kit/network-policy";
 import { z } from "zod";
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { APPROVAL_CATEGORIES } from "../../../packages/endpoint/src/contract/approvals.ts";
-import { type RateVerdict, rate } from "../../../packages/endpoint/src/contract/rate-limit.ts";
-import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import type { Arguments } from "../../platform/database/port.ts";

@@ -1,5 +1,8 @@
 /** Verifies bearer tokens, of Supabase Auth or of any OIDC provider, and decides whether they prove an e-mail address. */
 import { createHash, createHmac } from "node:crypto";
+import { log } from "@platform/kit/log";
+import { readJson, vendorFetch } from "@platform/kit/outbound/vendor-fetch";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import {
   createRemoteJWKSet,
   errors,
@@ -9,9 +12,6 @@ import {
   jwtVerify,
 } from "jose";
 import { z } from "zod";
-import { log } from "../../../packages/kit/src/log.ts";
-import { readJson, vendorFetch } from "../../../packages/kit/src/outbound/vendor-fetch.ts";
-import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
 import { config } from "../../platform/config.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;

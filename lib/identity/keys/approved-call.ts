@@ -4,8 +4,8 @@
  * (`use_approved_call`).
  */
 import { createHash, createHmac } from "node:crypto";
-import type { ApprovalCategory } from "../../../packages/endpoint/src/contract/approvals.ts";
-import { segmentsOf } from "../../../packages/endpoint/src/contract/effects.ts";
+import type { ApprovalCategory } from "@platform/endpoint/contract/approvals";
+import { segmentsOf } from "@platform/endpoint/contract/effects";
 import { config } from "../../platform/config.ts";
 import { isMadeWithSecret } from "../../platform/find-secret.ts";
 

@@ -1,7 +1,8 @@
 /** The endpoints of an account's API keys. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { dateTime, readableText, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../../packages/endpoint/src/contract/contract.ts";
-import { dateTime, readableText, uuid } from "../../../packages/endpoint/src/contract/fields.ts";
 
 const createdKey = z
   .object({

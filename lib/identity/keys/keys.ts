@@ -1,7 +1,8 @@
 /** The API keys of an account, which is an argument of every function. */
+
+import { appError } from "@platform/endpoint/contract/app-error";
+import { dateTime } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { dateTime } from "../../../packages/endpoint/src/contract/fields.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call, isRaised, type Raised, rpc } from "../../platform/database/query.ts";

@@ -1,7 +1,8 @@
 /** Sign-up: an agent gets its first API key for a code that is sent by e-mail. */
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
+import { emailAddress, uuid } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
-import { contract, successResponse } from "../../../packages/endpoint/src/contract/contract.ts";
-import { emailAddress, uuid } from "../../../packages/endpoint/src/contract/fields.ts";
 
 const shared = { method: "POST", tag: "Sign-up", family: "error", auth: "none" } as const;
 

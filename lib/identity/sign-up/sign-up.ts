@@ -1,14 +1,14 @@
 /** Sign-up by a code that is mailed. Each change in the database is one SQL function, so races have one winner. */
 import { createHmac, randomInt } from "node:crypto";
-import type { Logger } from "pino";
-import { z } from "zod";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { appError } from "@platform/endpoint/contract/app-error";
 import {
   type RateVerdict,
   rate,
   rateHeaders,
   tooManyRequests,
-} from "../../../packages/endpoint/src/contract/rate-limit.ts";
+} from "@platform/endpoint/contract/rate-limit";
+import type { Logger } from "pino";
+import { z } from "zod";
 import type { Parts } from "../../parts.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";

@@ -1,8 +1,8 @@
 /** Writes mail as `.eml` files, which mail programs can open, to a folder of this machine. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { createTransport } from "nodemailer";
-import { runtimePath } from "../../../packages/kit/src/runtime-path.ts";
 import { bufferOf } from "../attachment-buffer.ts";
 import type { Mailer } from "../port.ts";
 

@@ -1,14 +1,9 @@
 /** Sends mail through any SMTP server. */
 import { Readable } from "node:stream";
+import { accepted, codeOf, describeFailure, type Probe } from "@platform/kit/outbound/probe";
+import { inSpan } from "@platform/kit/telemetry/spans";
 import { createTransport } from "nodemailer";
 import { z } from "zod";
-import {
-  accepted,
-  codeOf,
-  describeFailure,
-  type Probe,
-} from "../../../packages/kit/src/outbound/probe.ts";
-import { inSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { bufferOf } from "../attachment-buffer.ts";
 import type { Mailer, MailFailure } from "../port.ts";
 

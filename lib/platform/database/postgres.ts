@@ -1,8 +1,9 @@
 /** SQL functions over connections to PostgreSQL, which takes half the CPU of the REST API. */
+
+import { log } from "@platform/kit/log";
+import { observePool } from "@platform/kit/telemetry/metrics";
+import { inSpan, sqlSpan } from "@platform/kit/telemetry/spans";
 import pg from "pg";
-import { log } from "../../../packages/kit/src/log.ts";
-import { observePool } from "../../../packages/kit/src/telemetry/metrics.ts";
-import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import { Pool } from "../../../packages/world-postgres/src/connection.ts";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import { functions } from "../../../supabase/functions.ts";

@@ -1,8 +1,8 @@
 /** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
 import { setTimeout as delay } from "node:timers/promises";
+import { log } from "@platform/kit/log";
+import { processWide } from "@platform/kit/process-wide";
 import type { z } from "zod";
-import { log } from "../../../packages/kit/src/log.ts";
-import { processWide } from "../../../packages/kit/src/process-wide.ts";
 import { config, poolSize } from "../config.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";

@@ -1,7 +1,8 @@
 /** SQL functions over Supabase's REST API, where only that can be reached. */
+
+import { inSpan, sqlSpan } from "@platform/kit/telemetry/spans";
 import { createClient } from "@supabase/supabase-js";
 import { EnvHttpProxyAgent, request } from "undici";
-import { inSpan, sqlSpan } from "../../../packages/kit/src/telemetry/spans.ts";
 import type { Database } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */

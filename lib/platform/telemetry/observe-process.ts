@@ -1,7 +1,7 @@
 import { readdir, statfs } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { observe } from "../../../packages/kit/src/telemetry/metrics.ts";
+import { observe } from "@platform/kit/telemetry/metrics";
 
 /** Observes the memory, the event loop, the open files and the disk of this process, for its life. */
 export function observeProcess(dataDir: string): void {

@@ -26,9 +26,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
+import { log } from "@platform/kit/log";
+import { providers } from "@platform/kit/telemetry/providers";
 import { waitUntil } from "@vercel/functions";
-import { log } from "../../../packages/kit/src/log.ts";
-import { providers } from "../../../packages/kit/src/telemetry/providers.ts";
 import type { Config } from "../config.ts";
 import { observeProcess } from "./observe-process.ts";
 

@@ -1,6 +1,7 @@
 /** Research in the embedded catalog of the project's own database (supabase/schemas/80_catalog.sql). */
+
+import { appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { call } from "../../platform/database/query.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import type { ResearchProvider } from "../port.ts";

@@ -2,15 +2,12 @@
  * Research with a web API compatible with Songstats': `GET /artists/search?q=` finds artists,
  * `GET /artists/catalog?songstats_artist_id=` lists their tracks in pages.
  */
+
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { fetchJson, type UpstreamAnswer } from "@platform/kit/outbound/fetch-json";
+import { probeJson } from "@platform/kit/outbound/probe";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../../packages/endpoint/src/contract/app-error.ts";
-import { fetchJson, type UpstreamAnswer } from "../../../packages/kit/src/outbound/fetch-json.ts";
-import { probeJson } from "../../../packages/kit/src/outbound/probe.ts";
-import { createTtlCache } from "../../../packages/kit/src/ttl-cache.ts";
 import type { ResearchTrack } from "../contract.ts";
 import type { ArtistKey, ResearchProvider } from "../port.ts";
 

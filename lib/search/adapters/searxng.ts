@@ -1,6 +1,7 @@
 /** Web search with a SearXNG server whose settings allow the format JSON: https://docs.searxng.org/dev/search_api.html */
+
+import { probeJson } from "@platform/kit/outbound/probe";
 import { z } from "zod";
-import { probeJson } from "../../../packages/kit/src/outbound/probe.ts";
 import type { SearchProvider } from "../port.ts";
 import { askVendor, readResults, withSites } from "../read-results.ts";
 

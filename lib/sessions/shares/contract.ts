@@ -1,14 +1,15 @@
 /** Chats that are shared by a read-only link. */
-import { z } from "zod";
-import { contract, successResponse } from "../../../packages/endpoint/src/contract/contract.ts";
+
+import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import {
   dateTime,
   MAX_PATH_CHARS,
   pathIndex,
   queryInteger,
   uuid,
-} from "../../../packages/endpoint/src/contract/fields.ts";
-import { nextCursor } from "../../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/fields";
+import { nextCursor } from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import { chat, session } from "../session.ts";
 
 const MAX_FILES = 20;

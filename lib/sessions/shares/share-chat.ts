@@ -4,10 +4,10 @@ import {
   appError,
   invalidField,
   isAppError,
-} from "../../../packages/endpoint/src/contract/app-error.ts";
-import type { ChatAddress } from "../../../packages/endpoint/src/contract/chat-address.ts";
-import { streamOf } from "../../../packages/kit/src/stream-of.ts";
-import { isSandboxError, type SandboxFiles } from "../../../packages/sandbox/src/port.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
+import { streamOf } from "@platform/kit/stream-of";
+import { isSandboxError, type SandboxFiles } from "@platform/sandbox/port";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";

@@ -2,22 +2,23 @@
  * Shares of chats (supabase/schemas/30_sessions.sql).
  * @throws DatabaseUnavailable from every function here.
  */
-import { z } from "zod";
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type ChatAddress,
   chatArguments,
   chatErrors,
-} from "../../../packages/endpoint/src/contract/chat-address.ts";
-import { dateTime, uuid } from "../../../packages/endpoint/src/contract/fields.ts";
+} from "@platform/endpoint/contract/chat-address";
+import { dateTime, uuid } from "@platform/endpoint/contract/fields";
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../../packages/endpoint/src/contract/pagination.ts";
-import { messageQuotaExceeded } from "../../../packages/endpoint/src/contract/quota.ts";
-import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/pagination";
+import { messageQuotaExceeded } from "@platform/endpoint/contract/quota";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

@@ -1,4 +1,4 @@
-import { type AppError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import { RUN_ID, type TaskRunner } from "../port.ts";
 import type { TaskRun } from "../task-run.ts";
 

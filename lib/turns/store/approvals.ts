@@ -1,11 +1,12 @@
 /** The requests of agents, and the answers (supabase/schemas/76_approvals.sql). */
-import { z } from "zod";
+
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../../packages/endpoint/src/contract/pagination.ts";
+} from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

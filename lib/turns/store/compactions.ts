@@ -1,13 +1,14 @@
 /** The queries of a chat's context, and of compactions that callers request. Each throws DatabaseUnavailable. */
-import { z } from "zod";
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import {
   type ChatAddress,
   chatArguments,
   chatErrors,
-} from "../../../packages/endpoint/src/contract/chat-address.ts";
-import { budgetReached, unpricedModel } from "../../../packages/endpoint/src/contract/quota.ts";
-import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
+} from "@platform/endpoint/contract/chat-address";
+import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
 import { call } from "../../platform/database/query.ts";
 import type { UsageEntry } from "../measure-step.ts";
 import { type Compaction, type TurnState, turnState } from "./turns.ts";

@@ -1,10 +1,8 @@
 /** Reservations of model calls, which are checked against the budget of the account and the limits of the run. */
+
+import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
+import { limitNames, type RunOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { budgetReached, unpricedModel } from "../../../packages/endpoint/src/contract/quota.ts";
-import {
-  limitNames,
-  type RunOptions,
-} from "../../../packages/endpoint/src/contract/run-options.ts";
 import { BudgetRefusal, isBudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import { call } from "../../platform/database/query.ts";
 import type { UsageEntry } from "../measure-step.ts";

@@ -1,7 +1,8 @@
 /** The queries of turns that wait for their chat. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { type AppError, appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { refusalOf } from "../../../packages/endpoint/src/contract/refusal.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

@@ -1,13 +1,14 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
-import type { UIMessage } from "ai";
-import { z } from "zod";
+
 import {
   type Page,
   type PageRequest,
   pageArguments,
   pageOf,
-} from "../../../packages/endpoint/src/contract/pagination.ts";
-import type { RunOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
+} from "@platform/endpoint/contract/pagination";
+import type { RunOptions } from "@platform/endpoint/contract/run-options";
+import type { UIMessage } from "ai";
+import { z } from "zod";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";

@@ -2,14 +2,12 @@
  * The queries of the durable run: it loads its turn, records tools and steps, and ends the turn.
  * This file is long because it is the list of these queries.
  */
+
+import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
+import { runOptions } from "@platform/endpoint/contract/run-options";
+import { turnPolicies } from "@platform/kit/network-policy";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import {
-  type UntrustedSource,
-  untrustedSource,
-} from "../../../packages/endpoint/src/contract/approvals.ts";
-import { runOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
-import { turnPolicies } from "../../../packages/kit/src/network-policy.ts";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
 import { turnFacts } from "../../agent/facts.ts";

@@ -1,7 +1,7 @@
 /** Reads PDF documents: text by lines, fields of forms at their place, and notes. */
 import { readFile } from "node:fs/promises";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { getDocumentProxy } from "unpdf";
-import { runtimePath } from "../../kit/src/runtime-path.ts";
 import {
   countOf,
   DocumentError,

@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { superviseWorker } from "@platform/kit/supervise-worker";
 import { z } from "zod";
-import { superviseWorker } from "../../kit/src/supervise-worker.ts";
 import type { DocumentFormat } from "./document.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Turns text into glyphs of the bundled fonts, and breaks it into lines. */
 import { readFileSync } from "node:fs";
-import { runtimePath } from "../../kit/src/runtime-path.ts";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { DocumentError } from "./document.ts";
 import { Font } from "./font.ts";
 import type { Run } from "./markdown.ts";

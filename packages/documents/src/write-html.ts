@@ -1,7 +1,8 @@
 /** Markdown of a model as HTML for mail programs. The text is untrusted: tags stay text, and nothing is loaded. */
+
+import { escapeHtml } from "@platform/kit/html-page";
+import { concealedHost } from "@platform/kit/shown-links";
 import { Marked, type Tokens } from "marked";
-import { escapeHtml } from "../../kit/src/html-page.ts";
-import { concealedHost } from "../../kit/src/shown-links.ts";
 
 const LINK = /^(?:https?|mailto):/i;
 

@@ -2,8 +2,8 @@
  * The port of sandboxes. A sandbox belongs to one session and outlives the turn and the server process:
  * the next turn reads the files of the previous one.
  */
-import type { TurnPolicies } from "../../kit/src/network-policy.ts";
-import type { Checkable } from "../../kit/src/outbound/probe.ts";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import type { Checkable } from "@platform/kit/outbound/probe";
 
 export interface CommandOptions {
   /** Working directory, absolute or relative to the sandbox's home. */

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { cutName } from "../../kit/src/cut-name.ts";
+import { cutName } from "@platform/kit/cut-name";
 import { isSandboxError, type Sandbox, SandboxError } from "./port.ts";
 
 const UPLOADS = "uploads";

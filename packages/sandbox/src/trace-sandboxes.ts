@@ -1,4 +1,4 @@
-import { inSpan, type OpenSpan, type SpanName } from "../../kit/src/telemetry/spans.ts";
+import { inSpan, type OpenSpan, type SpanName } from "@platform/kit/telemetry/spans";
 import type { Sandbox, SandboxFiles, SandboxProvider } from "./port.ts";
 
 type SandboxSpan = Extract<SpanName, `sandbox.${string}`>;

@@ -1,8 +1,8 @@
 /** Mail with parts that mail programs write, and text in the encodings of other systems. */
 import { readFile } from "node:fs/promises";
 import { burn } from "@kenjiuno/msgreader/lib/Burner.js";
+import { decodeText } from "@platform/documents/decode-text";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { decodeText } from "../../../packages/documents/src/decode-text.ts";
 import { parseDocument } from "../../../packages/documents/src/parse-document.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 

@@ -7,14 +7,14 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
+import { FairQueue } from "@platform/kit/fair-queue";
+import { providers } from "@platform/kit/telemetry/providers";
 import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { meterModel } from "@/lib/agent/models/meter-model.ts";
 import { shareModel } from "@/lib/agent/models/share-model.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { FairQueue } from "@/packages/kit/src/fair-queue.ts";
-import { providers } from "@/packages/kit/src/telemetry/providers.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;

@@ -1,7 +1,8 @@
 /** How a network policy is written, and what several of them have in common. */
+
+import { networkPolicy, networkPolicyChange } from "@platform/kit/network-policy";
+import { isHostAllowed, narrowHosts } from "@platform/kit/outbound/network-policy";
 import { describe, expect, it } from "vitest";
-import { networkPolicy, networkPolicyChange } from "../../../packages/kit/src/network-policy.ts";
-import { isHostAllowed, narrowHosts } from "../../../packages/kit/src/outbound/network-policy.ts";
 
 describe("a policy", () => {
   const messageOf = (given: unknown) =>

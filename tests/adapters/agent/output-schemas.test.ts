@@ -1,11 +1,12 @@
 /** JSON Schemas of outputs: which ones are accepted, and that they tell valid values from invalid ones. */
+
+import { FairQueue } from "@platform/kit/fair-queue";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect, it } from "vitest";
 import { checkOutput, checkSchema } from "../../../lib/agent/output/check-output.ts";
 import { faultOfSchema, isWrapped, toolInputOf } from "../../../lib/agent/output/json-schema.ts";
 import { faultOfDialect, validate } from "../../../lib/agent/output/validate-output.ts";
-import { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
 import { hostileSchemas, outputSchemas } from "../../support/fixtures/output-schemas.ts";
 
 const queue = new FairQueue({ name: "test", slots: 2, waitersPerAccount: 10, maxWaitMs: 60_000 });

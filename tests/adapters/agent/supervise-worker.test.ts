@@ -3,8 +3,8 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { superviseWorker } from "@platform/kit/supervise-worker";
 import { expect, it, onTestFinished } from "vitest";
-import { superviseWorker } from "../../../packages/kit/src/supervise-worker.ts";
 
 it("ends the wait for a thread that is held up in the system, and cannot be asked how long it has run", async () => {
   const folder = await mkdtemp(join(tmpdir(), "supervise-worker-"));

@@ -1,11 +1,11 @@
 /** What everyone who makes images and videos promises: the renderer of this machine and fal. */
 import { readFile } from "node:fs/promises";
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { EmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
 import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
   createMediaFolder,

@@ -1,8 +1,9 @@
 /** Edits of finished videos, as another decoder sees them. */
+
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   drawScene,

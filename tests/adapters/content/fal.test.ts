@@ -2,11 +2,12 @@
  * fal behind the port: what each model is sent, how files reach it, and how its faults are reported.
  * This file is long because every model and every fault of the queue is a row of its tables.
  */
+
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
-import { type AppError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
 import {

@@ -3,10 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
-import { type AppError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   createRenderer,

@@ -1,9 +1,9 @@
 /** Images that are rendered on this machine. */
 import { readFile } from "node:fs/promises";
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ImageOrder } from "../../../lib/content/port.ts";
-import { isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 import {
   createMediaFolder,
   createRenderer,

@@ -1,12 +1,13 @@
 /** The mails that are made of answers, titles and file names, which are a model's and hostile. */
+
+import { FairQueue } from "@platform/kit/fair-queue";
+import type { FolderEntry, SandboxFiles } from "@platform/sandbox/port";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readFiles } from "../../../lib/delivery/attach-files.ts";
 import { matchesPattern } from "../../../lib/delivery/match-pattern.ts";
 import { renderResult, renderWaiting } from "../../../lib/delivery/render-mail.ts";
 import type { ResultJob, WaitingJob } from "../../../lib/delivery/store.ts";
 import { writeHtml } from "../../../packages/documents/src/write-html.ts";
-import { FairQueue } from "../../../packages/kit/src/fair-queue.ts";
-import type { FolderEntry, SandboxFiles } from "../../../packages/sandbox/src/port.ts";
 import { expectNoStall } from "../../support/harness/stall.ts";
 
 const job: ResultJob = {

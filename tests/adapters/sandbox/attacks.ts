@@ -1,8 +1,8 @@
 /** Commands that try to take the whole machine. */
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
+import type { Sandbox } from "@platform/sandbox/port";
 import { pack } from "tar-stream";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 

@@ -6,11 +6,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
-import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
-import { createVercelProvider } from "../../../packages/sandbox/src/adapters/vercel/provider.ts";
+import { isolation } from "@platform/kit/isolation/isolation";
+import { createLocalProvider } from "@platform/sandbox/local";
 import {
   type CommandOptions,
   MAX_FILE_BYTES,
@@ -19,7 +16,10 @@ import {
   SandboxError,
   type SandboxProvider,
   type SandboxState,
-} from "../../../packages/sandbox/src/port.ts";
+} from "@platform/sandbox/port";
+import { createSystemProvider } from "@platform/sandbox/system";
+import { createVercelProvider } from "@platform/sandbox/vercel";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;

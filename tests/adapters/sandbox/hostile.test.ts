@@ -24,15 +24,10 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { createLocalProvider } from "@platform/sandbox/local";
+import type { CommandResult, Sandbox, SandboxProvider, SandboxState } from "@platform/sandbox/port";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
-import type {
-  CommandResult,
-  Sandbox,
-  SandboxProvider,
-  SandboxState,
-} from "../../../packages/sandbox/src/port.ts";
 import { listConfined } from "../../support/harness/confined.ts";
 import { attacks, endless, madeAttacks, plantBombs } from "./attacks.ts";
 

@@ -18,9 +18,9 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
+import type { Sandbox, SandboxProvider } from "@platform/sandbox/port";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
-import type { Sandbox, SandboxProvider } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 64 * MIB;

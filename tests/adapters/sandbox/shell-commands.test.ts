@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
+import type { Sandbox } from "@platform/sandbox/port";
 import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
 
 const MIB = 1024 * 1024;
 

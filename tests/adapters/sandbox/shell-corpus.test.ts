@@ -5,8 +5,8 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createLocalProvider } from "@platform/sandbox/local";
 import { expect, test } from "vitest";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
 
 /** Programs of which some machines lack one. Their commands are left out there. */
 const PROGRAMS = ["bc", "iconv", "jq", "python3", "sqlite3", "unzip", "xxd", "zip"];

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
+import type { Sandbox } from "@platform/sandbox/port";
+import { storeUpload } from "@platform/sandbox/store-upload";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
-import type { Sandbox } from "../../../packages/sandbox/src/port.ts";
-import { storeUpload } from "../../../packages/sandbox/src/store-upload.ts";
 
 let dir: string;
 let sandbox: Sandbox;

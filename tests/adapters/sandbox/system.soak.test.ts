@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { isolation } from "@platform/kit/isolation/isolation";
+import type { Sandbox, SandboxProvider } from "@platform/sandbox/port";
+import { createSystemProvider } from "@platform/sandbox/system";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
 import { measureFolder } from "../../../packages/sandbox/src/adapters/local/measure-folder.ts";
-import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
-import type { Sandbox, SandboxProvider } from "../../../packages/sandbox/src/port.ts";
 import { attacks, plantBombs } from "./attacks.ts";
 
 const DISK_QUOTA = 24 * 1024 * 1024;

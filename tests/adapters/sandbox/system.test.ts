@@ -18,10 +18,10 @@ import {
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { isolation } from "@platform/kit/isolation/isolation";
+import type { Sandbox, SandboxProvider, SandboxState } from "@platform/sandbox/port";
+import { createSystemProvider } from "@platform/sandbox/system";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { isolation } from "../../../packages/kit/src/isolation/isolation.ts";
-import { createSystemProvider } from "../../../packages/sandbox/src/adapters/system/provider.ts";
-import type { Sandbox, SandboxProvider, SandboxState } from "../../../packages/sandbox/src/port.ts";
 import { linkSandboxes, removeLinks } from "../../../scripts/backup/link-sandboxes.ts";
 
 const MIB = 1024 * 1024;

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CommandOptions } from "@platform/sandbox/port";
+import { createVercelProvider } from "@platform/sandbox/vercel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createVercelProvider } from "../../../packages/sandbox/src/adapters/vercel/provider.ts";
-import type { CommandOptions } from "../../../packages/sandbox/src/port.ts";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;

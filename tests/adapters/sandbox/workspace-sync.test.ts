@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createLocalProvider } from "@platform/sandbox/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDiskContents } from "../../../lib/content/storage/adapters/disk.ts";
 import { writeFile } from "../../../lib/workspace/store-content.ts";
 import { syncSandbox } from "../../../lib/workspace/sync-sandbox.ts";
-import { createLocalProvider } from "../../../packages/sandbox/src/adapters/local/provider.ts";
 import { setting, sql, stack } from "../../support/harness/stack.ts";
 
 Object.assign(process.env, stack.env);

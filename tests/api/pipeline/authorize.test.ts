@@ -1,8 +1,8 @@
+import { appError } from "@platform/endpoint/contract/app-error";
+import type { RunScope } from "@platform/endpoint/contract/contract";
 import { expect, it } from "vitest";
 import { authorize } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import type { RunScope } from "../../../packages/endpoint/src/contract/contract.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const denied = appError("forbidden", "Access denied to specified account_id");

@@ -1,9 +1,9 @@
+import { appError } from "@platform/endpoint/contract/app-error";
+import { FairQueue, QueueRefusal } from "@platform/kit/fair-queue";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { handle } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
-import { appError } from "../../../packages/endpoint/src/contract/app-error.ts";
-import { FairQueue, QueueRefusal } from "../../../packages/kit/src/fair-queue.ts";
 import { appOf, exchangeOf } from "../../support/harness/exchange.ts";
 
 const effect = { id: null, idempotencyKey: null };

@@ -1,7 +1,7 @@
+import { SANDBOX_MARK } from "@platform/sandbox/outgoing-headers";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { identify } from "../../../lib/http/pipeline.ts";
-import { SANDBOX_MARK } from "../../../packages/sandbox/src/outgoing-headers.ts";
 import {
   createAccount,
   createBearer,

@@ -1,8 +1,9 @@
 /** A chat with a sandbox, over HTTP. */
+
+import type { TurnOptions } from "@platform/endpoint/contract/run-options";
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { chat, message } from "../../../lib/sessions/session.ts";
-import type { TurnOptions } from "../../../packages/endpoint/src/contract/run-options.ts";
 import { createSession } from "../fixtures/sessions.ts";
 import { type Answer, type Client, dataOf } from "./clients.ts";
 import { TurnStream } from "./turn-stream.ts";

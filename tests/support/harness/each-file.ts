@@ -3,8 +3,8 @@
  * back what one file may leave to the next.
  */
 import { join } from "node:path";
+import { setBuiltPrograms } from "@platform/kit/isolation/program";
 import { afterEach, expect, inject, vi } from "vitest";
-import { setBuiltPrograms } from "../../../packages/kit/src/isolation/program.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 import { takeDifferences } from "../fakes/check-openapi.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";

@@ -1,9 +1,10 @@
 /** Requests by the name of their operation, kept with their answers as examples are published. */
+
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
 import { addressOf } from "../../../lib/openapi/curl.ts";
 import type { Exchange, Exchanges } from "../../../lib/openapi/examples.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
-import type { Contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import type { Answer, Client } from "./clients.ts";
 

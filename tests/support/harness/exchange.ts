@@ -1,4 +1,6 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
+
+import { type Contract, contract } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
 import { validator } from "../../../lib/http/read-input.ts";
@@ -7,7 +9,6 @@ import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
 import { createQueues } from "../../../lib/platform/queues.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
-import { type Contract, contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import { stack } from "./stack.ts";
 
 const echo: Contract = {

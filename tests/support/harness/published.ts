@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { expect } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../../lib/openapi/registry.ts";
-import type { Contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import { errorShapes } from "../fixtures/shapes.ts";
 import type { Answer } from "./clients.ts";
 import type { OpenApi } from "./open-api.ts";

@@ -1,10 +1,10 @@
 /** Calls every operation as a new account would, with its common errors, to record the examples. */
 import { randomUUID } from "node:crypto";
+import type { Contract } from "@platform/endpoint/contract/contract";
 import { expect } from "vitest";
 import { z } from "zod";
 import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
-import type { Contract } from "../../../packages/endpoint/src/contract/contract.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";

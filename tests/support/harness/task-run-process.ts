@@ -5,10 +5,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { on } from "node:events";
+import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
 import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
 import { DeliveryWorker } from "../../../lib/webhooks/delivery-worker.ts";
-import { appError, isAppError } from "../../../packages/endpoint/src/contract/app-error.ts";
 
 const app = { deliveryWorker: new DeliveryWorker() };
 const LEASE_SECONDS = 120;

@@ -1,6 +1,6 @@
+import { visibleName } from "@platform/kit/visible-name";
 import { useEffect, useReducer, useRef, useState } from "react";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { IconButton } from "../../_ui/button.tsx";

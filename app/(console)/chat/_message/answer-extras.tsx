@@ -1,7 +1,8 @@
 /** The parts of an answer beside text and tools: files, sources, notes, and a failure. Loaded on demand. */
+
+import { visibleName } from "@platform/kit/visible-name";
 import type { UIMessage } from "ai";
 import { useContext } from "react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { describeTurnError } from "../../_api/describe-error.ts";
 import { webAddress } from "../../_markdown/parse.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";

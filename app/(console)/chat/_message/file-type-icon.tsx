@@ -1,4 +1,4 @@
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
+import { visibleName } from "@platform/kit/visible-name";
 import { formatBytes } from "../../_ui/format.ts";
 import {
   FileArchive,

@@ -1,6 +1,6 @@
+import { visibleName } from "@platform/kit/visible-name";
 import type { FileUIPart } from "ai";
 import { useContext, useEffect, useState } from "react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { isPreviewable, sandboxFilePath } from "../_state/attachment.ts";

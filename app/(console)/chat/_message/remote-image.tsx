@@ -1,5 +1,5 @@
+import { visibleName } from "@platform/kit/visible-name";
 import { useEffect, useState } from "react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";

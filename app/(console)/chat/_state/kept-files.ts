@@ -3,8 +3,8 @@
  * survive a reload as the text does. This module is loaded with the first file.
  */
 
+import { visibleName } from "@platform/kit/visible-name";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { type Answer, api, loadImage } from "../../_api/request.ts";
 import {
   type ChatAddress,

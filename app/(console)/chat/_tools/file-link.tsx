@@ -1,5 +1,5 @@
+import { visibleName } from "@platform/kit/visible-name";
 import { createContext, type ReactNode, useContext } from "react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { download } from "../../_ui/save-file.ts";
 import { sandboxFilePath } from "../_state/attachment.ts";
 

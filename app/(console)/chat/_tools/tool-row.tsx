@@ -1,5 +1,5 @@
+import { visibleName } from "@platform/kit/visible-name";
 import { memo } from "react";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";

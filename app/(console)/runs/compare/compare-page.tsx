@@ -1,9 +1,9 @@
 "use client";
+import { unifiedDiff } from "@platform/kit/unified-diff";
 import { useSearchParams } from "next/navigation";
 import type { ReactNode } from "react";
 import type { ReadCall } from "@/lib/turns/model-call-contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
-import { unifiedDiff } from "@/packages/kit/src/unified-diff.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { DiffView } from "../../_ui/diff-view.tsx";
 import { Link } from "../../_ui/link.tsx";

@@ -1,3 +1,4 @@
+import { visibleName } from "@platform/kit/visible-name";
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { notFound } from "next/navigation";
@@ -6,7 +7,6 @@ import { GET } from "@/app/api/shares/[token]/route.ts";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { readShareContract } from "@/lib/sessions/shares/contract.ts";
-import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { Hourglass } from "../../_ui/icons.tsx";
 import { EmptyState } from "../../_ui/states.tsx";
 import { SharedChat, type SharedPage } from "../shared-chat.tsx";

@@ -1,7 +1,7 @@
+import { appError } from "@platform/endpoint/contract/app-error";
 import { openPageContract } from "@/lib/catalog/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(openPageContract, async ({ app, query }) => {

@@ -1,9 +1,9 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { listFiles, removeFile } from "@/lib/sandbox/sandbox-files.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listSandboxFilesContract, async ({ app, caller, query, log }) => {

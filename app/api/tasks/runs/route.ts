@@ -1,8 +1,8 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import { listRuns } from "@/lib/tasks/list-runs.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listTaskRunsContract, async ({ app, caller, query, log }) => {

@@ -5,11 +5,11 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { appError } from "@platform/endpoint/contract/app-error";
 import PostalMime from "postal-mime";
 import { errorResponse } from "@/lib/http/error-response.ts";
 import { mailboxFolder } from "@/lib/mail/mailbox-folder.ts";
 import { type Config, config } from "@/lib/platform/config.ts";
-import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 import { hasDeveloperSignIn, isLocalPage } from "../developer-sign-in.ts";
 
 export interface DeveloperMail {

@@ -8,6 +8,11 @@
  * stolen token could set one that outlives it.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
+import { rate } from "@platform/endpoint/contract/rate-limit";
+import { log } from "@platform/kit/log";
+import { readText } from "@platform/kit/outbound/vendor-fetch";
+import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import { addressOf } from "@/lib/http/address.ts";
 import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
@@ -21,11 +26,6 @@ import {
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
-import { isAppError, statusOf } from "@/packages/endpoint/src/contract/app-error.ts";
-import { rate } from "@/packages/endpoint/src/contract/rate-limit.ts";
-import { log } from "@/packages/kit/src/log.ts";
-import { readText } from "@/packages/kit/src/outbound/vendor-fetch.ts";
-import { isFromSandbox } from "@/packages/sandbox/src/outgoing-headers.ts";
 
 /** The largest real request has a tenth of this. */
 const MAX_BODY_BYTES = 16 * 1024;

@@ -1,5 +1,5 @@
 /** Reads the fields of chat completions in the forms of different vendors. Each of them may be of any type. */
-import { quoteLargeIntegers } from "../../../../packages/kit/src/large-integers.ts";
+import { quoteLargeIntegers } from "@platform/kit/large-integers";
 
 /** As `cost_in_usd_ticks` of xAI counts. */
 const TICKS_PER_USD = 10_000_000_000;

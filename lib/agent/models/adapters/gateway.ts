@@ -1,12 +1,8 @@
 import { createGateway } from "@ai-sdk/gateway";
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { accepted, describeAnswer, type Probe } from "@platform/kit/outbound/probe";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import { z } from "zod";
-import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import {
-  accepted,
-  describeAnswer,
-  type Probe,
-} from "../../../../packages/kit/src/outbound/probe.ts";
-import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { type ModelPrice, modelPrice } from "../../../platform/model-price.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";

@@ -1,14 +1,10 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { describeAnswer, type Probe, probeJson } from "@platform/kit/outbound/probe";
+import { readJson, vendorFetch } from "@platform/kit/outbound/vendor-fetch";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import { z } from "zod";
-import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import {
-  describeAnswer,
-  type Probe,
-  probeJson,
-} from "../../../../packages/kit/src/outbound/probe.ts";
-import { readJson, vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
-import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";

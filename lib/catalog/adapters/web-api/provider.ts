@@ -3,17 +3,11 @@
  * client-credentials token. Its responses are parsed into our records: nothing outside the contract
  * passes through, and the provider's name does not appear.
  */
+
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { fetchJson, type UpstreamAnswer } from "@platform/kit/outbound/fetch-json";
+import { createTtlCache } from "@platform/kit/ttl-cache";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../../../packages/endpoint/src/contract/app-error.ts";
-import {
-  fetchJson,
-  type UpstreamAnswer,
-} from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import { createTtlCache } from "../../../../packages/kit/src/ttl-cache.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import type { AlbumsQuery, CatalogProvider, SearchQuery } from "../../port.ts";
 import {

@@ -1,15 +1,8 @@
 /** The access token of this service (OAuth 2.0 client credentials), shared by all requests. */
+
+import { fetchJson, requestJson, type UpstreamAnswer } from "@platform/kit/outbound/fetch-json";
+import { describeAnswer, describeStatus, type Probe } from "@platform/kit/outbound/probe";
 import { z } from "zod";
-import {
-  fetchJson,
-  requestJson,
-  type UpstreamAnswer,
-} from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import {
-  describeAnswer,
-  describeStatus,
-  type Probe,
-} from "../../../../packages/kit/src/outbound/probe.ts";
 
 export interface CatalogApiSettings {
   readonly clientId: string;

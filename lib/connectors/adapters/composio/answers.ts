@@ -1,6 +1,7 @@
 /** What Composio answers: the parts that are read, as the port has them. */
+
+import type { Refusal } from "@platform/kit/outbound/fetch-json";
 import { z } from "zod";
-import type { Refusal } from "../../../../packages/kit/src/outbound/fetch-json.ts";
 import { timestamp } from "../../../platform/database/columns.ts";
 import type { Connection, ConnectorAction, ConnectorEvent } from "../../contract.ts";
 import type { ConnectorFault } from "../../port.ts";

@@ -1,7 +1,8 @@
 /** The requests to Composio's HTTP API (v3.1). */
+
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { probeJson } from "@platform/kit/outbound/probe";
 import type { z } from "zod";
-import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import { probeJson } from "../../../../packages/kit/src/outbound/probe.ts";
 import type { ConnectorFault } from "../../port.ts";
 import { fault, faultOf, page } from "./answers.ts";
 

@@ -3,10 +3,10 @@
  * `POST` decides once and redirects to the callback.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { areEqualTexts } from "../../../../packages/kit/src/equal-texts.ts";
-import { escapeHtml, renderNotice, renderPage } from "../../../../packages/kit/src/html-page.ts";
-import { log } from "../../../../packages/kit/src/log.ts";
-import { visibleName } from "../../../../packages/kit/src/visible-name.ts";
+import { areEqualTexts } from "@platform/kit/equal-texts";
+import { escapeHtml, renderNotice, renderPage } from "@platform/kit/html-page";
+import { log } from "@platform/kit/log";
+import { visibleName } from "@platform/kit/visible-name";
 import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";

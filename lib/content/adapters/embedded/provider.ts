@@ -12,10 +12,10 @@ import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { log } from "@platform/kit/log";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { z } from "zod";
-import { type AppError, isAppError } from "../../../../packages/endpoint/src/contract/app-error.ts";
-import { log } from "../../../../packages/kit/src/log.ts";
-import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import {
   type ContentProvider,
   type GeneratedFile,

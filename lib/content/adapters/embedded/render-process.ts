@@ -9,10 +9,9 @@ import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
-import { z } from "zod";
-import { type AppError, appError } from "../../../../packages/endpoint/src/contract/app-error.ts";
-import { type FairQueue, isQueueRefusal } from "../../../../packages/kit/src/fair-queue.ts";
-import { killGroup, residentBytes } from "../../../../packages/kit/src/isolation/child-process.ts";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { type FairQueue, isQueueRefusal } from "@platform/kit/fair-queue";
+import { killGroup, residentBytes } from "@platform/kit/isolation/child-process";
 import {
   confine,
   type Isolation,
@@ -20,10 +19,11 @@ import {
   LAUNCHER_PATH,
   UNPRIVILEGED_ID,
   type View,
-} from "../../../../packages/kit/src/isolation/isolation.ts";
-import { findProgram } from "../../../../packages/kit/src/isolation/program.ts";
-import { log } from "../../../../packages/kit/src/log.ts";
-import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
+} from "@platform/kit/isolation/isolation";
+import { findProgram } from "@platform/kit/isolation/program";
+import { log } from "@platform/kit/log";
+import { runtimePath } from "@platform/kit/runtime-path";
+import { z } from "zod";
 import { queueRefused } from "../../../platform/queues.ts";
 import {
   type EditStep,

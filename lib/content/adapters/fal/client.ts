@@ -4,18 +4,10 @@
  */
 import { openAsBlob } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { requestJson, type UpstreamQuestion } from "@platform/kit/outbound/fetch-json";
+import { accepted, describeAnswer, type Probe, probeJson } from "@platform/kit/outbound/probe";
+import { vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { z } from "zod";
-import {
-  requestJson,
-  type UpstreamQuestion,
-} from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import {
-  accepted,
-  describeAnswer,
-  type Probe,
-  probeJson,
-} from "../../../../packages/kit/src/outbound/probe.ts";
-import { vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
 import type { MediaFile } from "../../port.ts";
 
 export interface FalAccess {

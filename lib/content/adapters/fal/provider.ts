@@ -7,17 +7,17 @@
  * `reference` is 8 s; `extend` appends 7 s to its input; `lipsync` is as long as its audio.
  */
 import { rm } from "node:fs/promises";
-import { z } from "zod";
 import {
   type AppError,
   appError,
   invalidField,
   isAppError,
-} from "../../../../packages/endpoint/src/contract/app-error.ts";
-import type { FairQueue } from "../../../../packages/kit/src/fair-queue.ts";
-import { log } from "../../../../packages/kit/src/log.ts";
-import { isLoopback } from "../../../../packages/kit/src/outbound/public-address.ts";
-import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
+} from "@platform/endpoint/contract/app-error";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { log } from "@platform/kit/log";
+import { isLoopback } from "@platform/kit/outbound/public-address";
+import { runtimePath } from "@platform/kit/runtime-path";
+import { z } from "zod";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";

@@ -2,7 +2,7 @@
 import { constants, createReadStream } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { type MediaKey, parseMediaKey } from "../media-name.ts";
 import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
 

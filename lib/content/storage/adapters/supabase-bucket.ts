@@ -4,8 +4,8 @@
  */
 import { openAsBlob } from "node:fs";
 import { open } from "node:fs/promises";
+import { readJson, vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { z } from "zod";
-import { readJson, vendorFetch } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 
 /** The deadline of one upload or download. */

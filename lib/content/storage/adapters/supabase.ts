@@ -1,13 +1,8 @@
 /** Stores media in a public bucket of the Supabase project, which serves them. */
 import { rm } from "node:fs/promises";
+import { requestJson } from "@platform/kit/outbound/fetch-json";
+import { accepted, describeAnswer, describeStatus, type Probe } from "@platform/kit/outbound/probe";
 import { z } from "zod";
-import { requestJson } from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import {
-  accepted,
-  describeAnswer,
-  describeStatus,
-  type Probe,
-} from "../../../../packages/kit/src/outbound/probe.ts";
 import { MEDIA_TYPES, type MediaKey, parseMediaKey } from "../media-name.ts";
 import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
 import { fault, openBucket } from "./supabase-bucket.ts";

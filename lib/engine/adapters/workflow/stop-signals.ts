@@ -1,4 +1,4 @@
-import { continueTrace } from "../../../../packages/kit/src/telemetry/spans.ts";
+import { continueTrace } from "@platform/kit/telemetry/spans";
 import type { TurnStops } from "../../port.ts";
 import { StopListeners } from "../stop-listeners.ts";
 

@@ -6,18 +6,15 @@
  *
  * The SDK drops fields that its own types lack, so runs are read from the raw answers.
  */
+
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { FairQueue } from "@platform/kit/fair-queue";
+import { readRetryAfter } from "@platform/kit/outbound/fetch-json";
+import { probeJson } from "@platform/kit/outbound/probe";
+import { readJson, traceRequest } from "@platform/kit/outbound/vendor-fetch";
 import type { TriggerClient } from "@trigger.dev/sdk";
 import type { Logger } from "pino";
 import { z } from "zod";
-import {
-  type AppError,
-  appError,
-  isAppError,
-} from "../../../../packages/endpoint/src/contract/app-error.ts";
-import { FairQueue } from "../../../../packages/kit/src/fair-queue.ts";
-import { readRetryAfter } from "../../../../packages/kit/src/outbound/fetch-json.ts";
-import { probeJson } from "../../../../packages/kit/src/outbound/probe.ts";
-import { readJson, traceRequest } from "../../../../packages/kit/src/outbound/vendor-fetch.ts";
 import { accountTag, artistTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import { type TaskRun, taskRun } from "../../task-run.ts";
 

@@ -2,8 +2,9 @@
  * The declaration of an endpoint: the one source of validation, types, error shapes and OpenAPI. A
  * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
  */
+
+import type { TurnPolicies } from "@platform/kit/network-policy";
 import { z } from "zod";
-import type { TurnPolicies } from "../../../kit/src/network-policy.ts";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 

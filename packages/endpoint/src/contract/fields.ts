@@ -1,6 +1,7 @@
 /** Schemas that several contracts share. */
+
+import { hidesCharacters } from "@platform/kit/visible-name";
 import { z } from "zod";
-import { hidesCharacters } from "../../../kit/src/visible-name.ts";
 import { hasTags } from "./visible-text.ts";
 
 /** Of a path in a sandbox. */

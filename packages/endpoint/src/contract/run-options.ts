@@ -1,6 +1,7 @@
 /** The options of a run. Chats, agent templates, scheduled prompts and turns store them as one object. */
+
+import { networkPolicy, networkPolicyChange } from "@platform/kit/network-policy";
 import { z } from "zod";
-import { networkPolicy, networkPolicyChange } from "../../../kit/src/network-policy.ts";
 import { approvalPolicies } from "./approvals.ts";
 import { check } from "./checks.ts";
 import { withoutTags } from "./fields.ts";

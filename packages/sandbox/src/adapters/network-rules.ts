@@ -1,7 +1,7 @@
 /** Where the commands of sandboxes on this machine may connect to. */
-import type { TurnPolicies } from "../../../kit/src/network-policy.ts";
-import { hostRefusal, matchesHost } from "../../../kit/src/outbound/network-policy.ts";
-import { isPrivateLiteral, lookupPublic } from "../../../kit/src/outbound/public-address.ts";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { hostRefusal, matchesHost } from "@platform/kit/outbound/network-policy";
+import { isPrivateLiteral, lookupPublic } from "@platform/kit/outbound/public-address";
 import { markedHeaders } from "../outgoing-headers.ts";
 
 export interface NetworkRules {

@@ -1,8 +1,8 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { stopTurnContract } from "@/lib/turns/contract.ts";
 import { stopTurn } from "@/lib/turns/stop-turn.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(stopTurnContract, async ({ app, caller, params }) => {

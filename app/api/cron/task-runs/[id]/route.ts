@@ -1,9 +1,9 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
 import { driveTaskRunContract } from "@/lib/schedules/contract.ts";
 import { driveTaskRun } from "@/lib/schedules/drive-task-run.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(driveTaskRunContract, async ({ app, request, params }) => {

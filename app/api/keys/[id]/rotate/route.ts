@@ -1,8 +1,8 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { rotateKeyContract } from "@/lib/identity/keys/contract.ts";
 import { rotateKey } from "@/lib/identity/keys/keys.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(rotateKeyContract, async ({ caller, params, body }) => {

@@ -1,9 +1,9 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { after } from "next/server";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { runTaskContract } from "@/lib/schedules/contract.ts";
 import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(runTaskContract, async ({ app, caller, params, effectId, log, ...input }) => {

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { runtimePath } from "../../../../kit/src/runtime-path.ts";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { SandboxError, type SandboxFolders } from "../../port.ts";
 import { hasCode, STAGED_PREFIX } from "./disk-usage.ts";
 import { measureFolder } from "./measure-folder.ts";

@@ -4,8 +4,8 @@
  * separate slots, so no command keeps a file waiting. An idle jail is kept for the session's next request until another session
  * needs its process. Every request has a deadline, and so has every wait for a slot.
  */
-import { FairQueue, QueueRefusal } from "../../../../kit/src/fair-queue.ts";
-import { observe } from "../../../../kit/src/telemetry/metrics.ts";
+import { FairQueue, QueueRefusal } from "@platform/kit/fair-queue";
+import { observe } from "@platform/kit/telemetry/metrics";
 import type { CommandOptions } from "../../port.ts";
 import { Jail, type Outcome } from "./jail.ts";
 import type { JailRequest, JailSettings } from "./protocol.ts";

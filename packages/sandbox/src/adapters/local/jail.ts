@@ -6,15 +6,15 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { killGroup, residentBytes } from "../../../../kit/src/isolation/child-process.ts";
+import { killGroup, residentBytes } from "@platform/kit/isolation/child-process";
 import {
   confine,
   type Isolation,
   isolation,
   LAUNCHER_PATH,
-} from "../../../../kit/src/isolation/isolation.ts";
-import { findProgram } from "../../../../kit/src/isolation/program.ts";
-import { runtimePath } from "../../../../kit/src/runtime-path.ts";
+} from "@platform/kit/isolation/isolation";
+import { findProgram } from "@platform/kit/isolation/program";
+import { runtimePath } from "@platform/kit/runtime-path";
 import type { CommandOptions } from "../../port.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailMessage } from "./protocol.ts";
 

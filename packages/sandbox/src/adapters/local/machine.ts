@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { isQueueRefusal } from "../../../../kit/src/fair-queue.ts";
-import type { TurnPolicies } from "../../../../kit/src/network-policy.ts";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
+import type { TurnPolicies } from "@platform/kit/network-policy";
 import {
   type CommandOptions,
   type CommandResult,

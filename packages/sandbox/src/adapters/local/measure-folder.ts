@@ -2,7 +2,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, opendir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { type OpenFolder, openFolder } from "../../../../kit/src/open-folder.ts";
+import { type OpenFolder, openFolder } from "@platform/kit/open-folder";
 import { hasCode, maxAgeOf } from "./disk-usage.ts";
 
 /** The limit for open folders. Only a tree that is made to exceed it does so: a mere depth takes two. */

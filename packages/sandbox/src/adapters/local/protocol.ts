@@ -3,8 +3,9 @@
  * reply to each, and before it any number of messages with output, and with the next deadline of the shell's `timeout`. Only a stop is sent in between, and has no reply.
  * The runner imports only the types.
  */
+
+import type { TurnPolicies } from "@platform/kit/network-policy";
 import { z } from "zod";
-import type { TurnPolicies } from "../../../../kit/src/network-policy.ts";
 import type { ExpectedFile } from "../../port.ts";
 import type { NetworkRules } from "../network-rules.ts";
 

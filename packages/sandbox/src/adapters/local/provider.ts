@@ -3,7 +3,7 @@
  * jailed child process. All state is on disk, so a restart of the server loses nothing, and two
  * servers may serve the same session.
  */
-import type { TurnPolicies } from "../../../../kit/src/network-policy.ts";
+import type { TurnPolicies } from "@platform/kit/network-policy";
 import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,

@@ -4,8 +4,8 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
-import { LAUNCHER_PATH } from "../../../../kit/src/isolation/isolation.ts";
-import { runtimePath } from "../../../../kit/src/runtime-path.ts";
+import { LAUNCHER_PATH } from "@platform/kit/isolation/isolation";
+import { runtimePath } from "@platform/kit/runtime-path";
 
 export const HOME = "/home/agent";
 

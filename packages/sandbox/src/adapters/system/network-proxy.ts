@@ -10,7 +10,7 @@ import * as https from "node:https";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
-import { lookupPublic } from "../../../../kit/src/outbound/public-address.ts";
+import { lookupPublic } from "@platform/kit/outbound/public-address";
 import { isReservedHeader } from "../../outgoing-headers.ts";
 import { admitRequest, checkHost, denied, type NetworkRules } from "../network-rules.ts";
 

@@ -9,13 +9,9 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  type Isolation,
-  isolation,
-  LAUNCHER_PATH,
-} from "../../../../kit/src/isolation/isolation.ts";
-import { codeOf, type Probe } from "../../../../kit/src/outbound/probe.ts";
-import { runtimePath } from "../../../../kit/src/runtime-path.ts";
+import { type Isolation, isolation, LAUNCHER_PATH } from "@platform/kit/isolation/isolation";
+import { codeOf, type Probe } from "@platform/kit/outbound/probe";
+import { runtimePath } from "@platform/kit/runtime-path";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
 import { KEPT_PREFIX, removeFolder } from "../local/folders.ts";

@@ -2,7 +2,7 @@
 import type { StatsFs } from "node:fs";
 import { readdir, readFile, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../../../../kit/src/outbound/probe.ts";
+import { codeOf } from "@platform/kit/outbound/probe";
 import type { Measured } from "../local/measure-folder.ts";
 
 /** `traced`: a process of the command stopped or steers the one that ends its namespaces. */

@@ -1,6 +1,6 @@
 /** Commands and files of one machine. */
 import { posix } from "node:path";
-import { readBytes } from "../../../../kit/src/outbound/vendor-fetch.ts";
+import { readBytes } from "@platform/kit/outbound/vendor-fetch";
 import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,

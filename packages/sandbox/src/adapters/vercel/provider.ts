@@ -3,9 +3,9 @@
  * is idle, and resumes with its files at the next call.
  */
 
-import type { TurnPolicies } from "../../../../kit/src/network-policy.ts";
-import { narrowHosts } from "../../../../kit/src/outbound/network-policy.ts";
-import { accepted, describeFailure, describeStatus } from "../../../../kit/src/outbound/probe.ts";
+import type { TurnPolicies } from "@platform/kit/network-policy";
+import { narrowHosts } from "@platform/kit/outbound/network-policy";
+import { accepted, describeFailure, describeStatus } from "@platform/kit/outbound/probe";
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
 import type { NetworkRules } from "../network-rules.ts";

@@ -1,8 +1,8 @@
+import { appError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listRunStepsContract } from "@/lib/turns/run-contract.ts";
 import { selectRunTrace } from "@/lib/turns/store/runs.ts";
-import { appError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listRunStepsContract, async ({ caller, params }) => {

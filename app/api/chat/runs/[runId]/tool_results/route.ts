@@ -1,9 +1,9 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";
 import { sendToolResultsContract } from "@/lib/turns/run-contract.ts";
 import { sendToolResults } from "@/lib/turns/send-tool-results.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(sendToolResultsContract, async ({ app, caller, params, body }) => {

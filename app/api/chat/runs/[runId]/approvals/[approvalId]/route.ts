@@ -1,9 +1,9 @@
+import { isAppError } from "@platform/endpoint/contract/app-error";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { answerApproval } from "@/lib/turns/answer-approvals.ts";
 import { answerApprovalContract } from "@/lib/turns/approvals-contract.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";
-import { isAppError } from "@/packages/endpoint/src/contract/app-error.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(answerApprovalContract, async ({ app, caller, params, body }) => {
