@@ -10,9 +10,9 @@ import { describeTools, digestsOf, type RequestDigests } from "../agent/sent-req
 import { showFiles } from "../agent/show-files.ts";
 import { signedFor } from "../agent/signed-parts.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
-import { withoutBytes } from "./chat-context.ts";
+import { withoutBytes } from "../context/chat-context.ts";
+import { reportId } from "../tools/run-subagent.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
-import { reportId } from "./run-subagent.ts";
 import { selectModelCall } from "./store/past-calls.ts";
 
 const MAX_TEXT_CHARS = 20_000;

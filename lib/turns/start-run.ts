@@ -21,6 +21,7 @@ import type { Deliver } from "../delivery/contract.ts";
 import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
+import { markUntrusted } from "../running-turn/store.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
@@ -39,7 +40,6 @@ import {
   setOutputSchema,
   setTurnWebhook,
 } from "./store/runs.ts";
-import { markUntrusted } from "./store/turns.ts";
 
 export interface RunRequest extends RunOptions {
   readonly caller: Caller;

@@ -8,15 +8,15 @@ import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { hasAiModel } from "../agent/models/has-ai-model.ts";
 import { writeTitle } from "../agent/write-title.ts";
+import { reserveCompactionCall } from "../context/store.ts";
+import { requestOf } from "../outcome/judge-turn.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { requestOf } from "./judge-turn.ts";
-import { measureCalls, type UsageEntry } from "./measure-step.ts";
-import { answeringModels, type ModelCallParts } from "./model-call.ts";
+import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
+import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";
+import type { TurnState } from "../running-turn/state.ts";
 import { titleOf } from "./read-messages.ts";
-import { reserveCompactionCall } from "./store/compactions.ts";
-import type { TurnState } from "./store/turns.ts";
 
 const DEADLINE_MS = 15_000;
 /** Longer than the deadline, so only the lease of a process that has died ends by itself. */

@@ -12,7 +12,7 @@ import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
 import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { assembleParts } from "@/lib/turns/read-chunks.ts";
+import { assembleParts } from "@/lib/running-turn/read-chunks.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;

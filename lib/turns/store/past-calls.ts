@@ -1,9 +1,10 @@
 /** The query of a past model call. */
+
 import { z } from "zod";
 import type { StepResult } from "../../agent/step-result.ts";
 import { call } from "../../platform/database/query.ts";
+import { turnState } from "../../running-turn/state.ts";
 import type { CallPlace } from "../model-call-contract.ts";
-import { turnState } from "./turns.ts";
 
 const modelCall = z.object({
   turn: turnState,

@@ -13,13 +13,12 @@ import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
+import { type Run, run } from "../../running-turn/run.ts";
 import {
   plainCall,
-  type Run,
   type RunFilters,
   type RunItem,
   type RunTrace,
-  run,
   runDetail,
   runItem,
   runStep,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { tokensOf } from "../../../lib/agent/context.ts";
 import { fileDownloader } from "../../../lib/agent/download-file.ts";
 import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
-import { landFiles } from "../../../lib/turns/land-files.ts";
+import { landFiles } from "../../../lib/running-turn/land-files.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 
 const pixel = Buffer.from(PIXEL_PNG, "base64");
