@@ -44,7 +44,7 @@ export async function approvals(step: Step<EffectParts>): Promise<Decision> {
   for (const { id, state, reason } of decisions) {
     const { call, chunk } = asked.get(id) ?? {};
     if (!call || !chunk) continue;
-    // What a remembered approval has answered was never asked.
+    // Nobody was asked for calls that a remembered approval allows.
     const isShown = shown.has(id);
     if (!isShown && state !== "approved" && !isRestarted) step.write(chunk);
     if (state === "requested") {

@@ -1,4 +1,4 @@
-/** What a call of the tool `make_media` orders. */
+/** The request that a call of the tool `make_media` amounts to. */
 import type { MediaRequest } from "../agent/tools/media-request.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 

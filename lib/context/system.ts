@@ -12,7 +12,7 @@ export async function context(step: Step<ContextParts>): Promise<Decision> {
   await orRefusal(step, async () => {
     step.context = step.current.call?.context ?? (await fitStep(step, 0, undefined));
   });
-  // What comes before a step, its repetition keeps.
+  // A repeated step keeps the chunks before it.
   if (!step.answer && !step.isRestarted) showCompaction(step);
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** The state of a turn in progress: what the database returns of it, and what its steps add. */
+/** The state of a turn in progress, as the database returns it. */
 
 import { untrustedSource } from "@platform/endpoint/contract/approvals";
 import { limitNames, type RunOptions, runOptions } from "@platform/endpoint/contract/run-options";

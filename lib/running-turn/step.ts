@@ -1,5 +1,5 @@
 /**
- * One step of a turn as its systems see it. A system reads what the ones before it have found, adds its own findings,
+ * One step of a turn as its systems see it. A system reads the findings of earlier systems, adds its own,
  * and may end the turn, let it wait, or end the step. `lib/turns/turn-step.ts` has their list.
  */
 
@@ -121,15 +121,15 @@ export class Step<App> {
   openCalls: readonly ToolCall[] = [];
   /** Of the tools that the last answer has called. */
   results: ToolModelMessage | null = null;
-  /** What the request has after the steps until now: results, and notes of the platform. */
+  /** The end of the request, after the steps until now: results, and notes of the platform. */
   added: ModelMessage[] = [];
   /** The output that the last step has submitted. */
   output: { readonly value: unknown } | undefined;
   /** False once tools have ended just now without a message that waits to steer the turn. */
   maySteer = true;
-  /** What the model gets of the conversation. */
+  /** The part of the conversation that the model gets. */
   context: ContextState = {};
-  /** What the model has answered; also a refusal of the call. */
+  /** The answer of the model, or the refusal of the call. */
   answer: StepResult | FailedCall | undefined;
   /** Absent if the model was not called. */
   measure: StepMeasure | undefined;

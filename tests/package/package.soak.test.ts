@@ -84,7 +84,7 @@ describe("a package", () => {
       globSync("packages/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual([...["documents", "kit", "sandbox", "world-postgres"]]);
+    ).toEqual([...["documents", "endpoint", "kit", "sandbox", "world-postgres"]]);
     expect(
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
