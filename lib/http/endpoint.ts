@@ -6,6 +6,7 @@
 
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { validator } from "@platform/endpoint/read-input";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Caller } from "../identity/credentials/caller.ts";
@@ -13,7 +14,6 @@ import type { App } from "../parts.ts";
 import { currentApp } from "../platform/current-app.ts";
 import { openExchange, type Plan } from "./exchange.ts";
 import { serve } from "./pipeline.ts";
-import { validator } from "./read-input.ts";
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 

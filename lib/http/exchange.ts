@@ -3,12 +3,12 @@
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import type { Contract } from "@platform/endpoint/contract/contract";
 import type { RateVerdict } from "@platform/endpoint/contract/rate-limit";
+import type { ParsedInput, ReadBody, Validator } from "@platform/endpoint/read-input";
+import { requestIdOf } from "@platform/endpoint/shared-headers";
 import { log } from "@platform/kit/log";
 import type { Logger } from "pino";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { App } from "../parts.ts";
-import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";
-import { requestIdOf } from "./shared-headers.ts";
 
 /** The parts of an endpoint, prepared once and not for each request. */
 export interface Plan {

@@ -8,6 +8,7 @@ import { type AppError, appError, isAppError } from "@platform/endpoint/contract
 import type { Contract, ReadAnswer } from "@platform/endpoint/contract/contract";
 import { effectsOf } from "@platform/endpoint/contract/effects";
 import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import { readBytes } from "@platform/endpoint/read-input";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import type { Caller } from "../identity/credentials/caller.ts";
@@ -16,7 +17,6 @@ import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
 import { call as callFunction } from "../platform/database/query.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange } from "./exchange.ts";
-import { readBytes } from "./read-input.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");

@@ -6,9 +6,9 @@
  */
 import { appError } from "@platform/endpoint/contract/app-error";
 import type { Method } from "@platform/endpoint/contract/contract";
+import { errorResponse } from "@platform/endpoint/error-response";
+import { preflight, requestIdOf, withSharedHeaders } from "@platform/endpoint/shared-headers";
 import type { RouteHandler } from "./endpoint.ts";
-import { errorResponse } from "./error-response.ts";
-import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 export function methods(
   handlers: Partial<Record<Method, RouteHandler>>,

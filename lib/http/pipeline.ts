@@ -7,6 +7,13 @@ import { type AppError, isAppError } from "@platform/endpoint/contract/app-error
 import type { AccessField, Contract } from "@platform/endpoint/contract/contract";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
 import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import { prefersStrictHandling } from "@platform/endpoint/prefer";
+import {
+  decodeBody,
+  type ReadBody,
+  readBody as readJsonBody,
+  readZipBody,
+} from "@platform/endpoint/read-input";
 import {
   limitAnonymous,
   readCredential,
@@ -23,8 +30,6 @@ import {
   refuseSandbox,
 } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
-import { prefersStrictHandling } from "./prefer.ts";
-import { decodeBody, type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
 
 /** In bytes, unless the contract says otherwise. */

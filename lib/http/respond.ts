@@ -2,6 +2,9 @@
 
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
+import { errorResponse } from "@platform/endpoint/error-response";
+import { IGNORED_FIELDS, listFields } from "@platform/endpoint/ignored-fields";
+import { withSharedHeaders } from "@platform/endpoint/shared-headers";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { startTimer } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
@@ -9,10 +12,7 @@ import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts"
 import { config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { queueRefused } from "../platform/queues.ts";
-import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
-import { IGNORED_FIELDS, listFields } from "./ignored-fields.ts";
-import { withSharedHeaders } from "./shared-headers.ts";
 
 /**
  * Measures each request, and makes it the first span of a trace. The trace of an incoming `traceparent`

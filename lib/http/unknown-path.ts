@@ -1,10 +1,10 @@
 /** Responses to requests that reach no route. */
 
 import { appError } from "@platform/endpoint/contract/app-error";
+import { errorResponse } from "@platform/endpoint/error-response";
+import { preflight, requestIdOf, withSharedHeaders } from "@platform/endpoint/shared-headers";
 import { log } from "@platform/kit/log";
 import { NextResponse } from "next/server.js";
-import { errorResponse } from "./error-response.ts";
-import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 const notFound = appError("not_found", "Not found");
 const notDecodable = appError("invalid_request", "The path is not well-formed");

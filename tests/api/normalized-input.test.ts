@@ -5,10 +5,10 @@
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import { validator } from "@platform/endpoint/read-input";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";

@@ -2,11 +2,11 @@
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import { listFields } from "@platform/endpoint/ignored-fields";
+import { prefersStrictHandling } from "@platform/endpoint/prefer";
+import { validator } from "@platform/endpoint/read-input";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { listFields } from "../../lib/http/ignored-fields.ts";
-import { prefersStrictHandling } from "../../lib/http/prefer.ts";
-import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { type Operation, operations } from "../../lib/openapi/registry.ts";

@@ -1,6 +1,6 @@
+import { answer, listOf, success } from "@platform/endpoint/answers";
 import { createArtistContract, listArtistsContract } from "@/lib/artists/contract.ts";
 import { insertArtist, selectArtists } from "@/lib/artists/store.ts";
-import { answer, listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

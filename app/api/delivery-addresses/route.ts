@@ -1,7 +1,7 @@
+import { answer, listOf, success } from "@platform/endpoint/answers";
 import { addAddress } from "@/lib/delivery/addresses.ts";
 import * as contracts from "@/lib/delivery/contract.ts";
 import { selectAddresses } from "@/lib/delivery/store.ts";
-import { answer, listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,6 +1,6 @@
+import { answer, success } from "@platform/endpoint/answers";
 import { uploadMediaContract } from "@/lib/content/contract.ts";
 import { uploadMedia } from "@/lib/content/upload-media.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,4 +1,4 @@
-import { answer, listOf, success } from "@/lib/http/answers.ts";
+import { answer, listOf, success } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";

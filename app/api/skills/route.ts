@@ -1,4 +1,4 @@
-import { success } from "@/lib/http/answers.ts";
+import { success } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listSkillsContract } from "@/lib/skills/contract.ts";

@@ -1,9 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { decodeBody, readBody as readJson } from "@platform/endpoint/read-input";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readBody } from "../../../lib/http/pipeline.ts";
-import { decodeBody, readBody as readJson } from "../../../lib/http/read-input.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const declared = { body: z.unknown(), bodyLimit: 100 };

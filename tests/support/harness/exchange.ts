@@ -1,9 +1,9 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
 
 import { type Contract, contract } from "@platform/endpoint/contract/contract";
+import { validator } from "@platform/endpoint/read-input";
 import { z } from "zod";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
-import { validator } from "../../../lib/http/read-input.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
 import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";

@@ -1,5 +1,5 @@
+import { listOf, success } from "@platform/endpoint/answers";
 import { checkTemplate } from "@/lib/agent/check-options.ts";
-import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";

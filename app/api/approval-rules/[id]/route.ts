@@ -1,5 +1,5 @@
+import { done } from "@platform/endpoint/answers";
 import { appError } from "@platform/endpoint/contract/app-error";
-import { done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { deleteApprovalRuleContract } from "@/lib/turns/approvals-contract.ts";

@@ -1,6 +1,6 @@
+import { answer, done, success } from "@platform/endpoint/answers";
 import * as contracts from "@/lib/artists/contract.ts";
 import { removeArtist, selectArtist, updateArtist } from "@/lib/artists/store.ts";
-import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

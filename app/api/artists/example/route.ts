@@ -1,5 +1,5 @@
+import { answer, success } from "@platform/endpoint/answers";
 import { loadExampleContract } from "@/lib/artists/contract.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { loadExample } from "@/lib/workspace/load-example.ts";

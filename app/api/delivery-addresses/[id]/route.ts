@@ -1,6 +1,6 @@
+import { answer, done } from "@platform/endpoint/answers";
 import { deleteDeliveryAddressContract } from "@/lib/delivery/contract.ts";
 import { removeAddress } from "@/lib/delivery/store.ts";
-import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,5 +1,5 @@
+import { answer, done } from "@platform/endpoint/answers";
 import { isAppError } from "@platform/endpoint/contract/app-error";
-import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandbox/contract.ts";

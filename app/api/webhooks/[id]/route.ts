@@ -1,4 +1,4 @@
-import { answer, done, success } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { updateWebhook } from "@/lib/webhooks/change-webhook.ts";

@@ -10,13 +10,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
 import { rate } from "@platform/endpoint/contract/rate-limit";
+import { decodeBody, readBody } from "@platform/endpoint/read-input";
 import { log } from "@platform/kit/log";
 import { readText } from "@platform/kit/outbound/vendor-fetch";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import { addressOf } from "@/lib/http/address.ts";
 import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
-import { decodeBody, readBody } from "@/lib/http/read-input.ts";
 import {
   askAuthServer,
   countGuess,

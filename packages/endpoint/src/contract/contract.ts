@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 
-/** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
+/** The shape of an endpoint's error bodies (../error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

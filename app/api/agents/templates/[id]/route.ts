@@ -1,5 +1,5 @@
+import { answer, done, success } from "@platform/endpoint/answers";
 import { checkTemplate } from "@/lib/agent/check-options.ts";
-import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/templates/contract.ts";

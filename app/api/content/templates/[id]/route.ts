@@ -1,6 +1,6 @@
+import { answer } from "@platform/endpoint/answers";
 import { getContentTemplateContract } from "@/lib/content/contract.ts";
 import { selectContentTemplate } from "@/lib/content/store.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

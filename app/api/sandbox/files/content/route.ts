@@ -1,5 +1,5 @@
+import { answer } from "@platform/endpoint/answers";
 import { previewDocument } from "@/lib/agent/preview-document.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { readSandboxFileContract, writeSandboxFileContract } from "@/lib/sandbox/contract.ts";

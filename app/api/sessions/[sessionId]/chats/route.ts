@@ -1,4 +1,4 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, pageOf } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createChat } from "@/lib/sessions/change-chat.ts";

@@ -1,4 +1,4 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { continueShareContract } from "@/lib/sessions/shares/contract.ts";

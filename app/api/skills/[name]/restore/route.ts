@@ -1,4 +1,4 @@
-import { answer, success } from "@/lib/http/answers.ts";
+import { answer, success } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { restoreSkillContract } from "@/lib/skills/contract.ts";

@@ -1,4 +1,4 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listTaskFiringsContract } from "@/lib/schedules/contract.ts";

@@ -1,4 +1,4 @@
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listMemoryProposalsContract } from "@/lib/workspace/memory-contract.ts";

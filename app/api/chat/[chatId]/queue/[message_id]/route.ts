@@ -1,4 +1,4 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { removeQueuedMessageContract } from "@/lib/turns/queue-contract.ts";

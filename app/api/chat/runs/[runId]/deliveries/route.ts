@@ -1,6 +1,6 @@
+import { answer, success } from "@platform/endpoint/answers";
 import { listRunDeliveriesContract } from "@/lib/delivery/contract.ts";
 import { selectRunDeliveries } from "@/lib/delivery/store.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

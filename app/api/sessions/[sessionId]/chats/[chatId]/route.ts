@@ -1,4 +1,4 @@
-import { answer, done, jsonText } from "@/lib/http/answers.ts";
+import { answer, done, jsonText } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { updateChat } from "@/lib/sessions/change-chat.ts";

@@ -1,6 +1,6 @@
+import { answer } from "@platform/endpoint/answers";
 import { chooseConnectorsContract, listChatConnectorsContract } from "@/lib/connectors/contract.ts";
 import { selectChatConnectors, setChatConnectors } from "@/lib/connectors/store.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,4 +1,4 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { selectFeedback } from "@/lib/sessions/branches.ts";

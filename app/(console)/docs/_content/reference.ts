@@ -3,11 +3,11 @@
 import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
 import type { Contract } from "@platform/endpoint/contract/contract";
 import type { oas32 } from "zod-openapi";
-import { curl } from "./curl.ts";
-import { describeApi, tags } from "./document.ts";
-import { type Exchange, examples } from "./examples.ts";
-import { type Operation, operations } from "./registry.ts";
-import { errorCodes } from "./responses.ts";
+import { curl } from "@/lib/openapi/curl.ts";
+import { describeApi, tags } from "@/lib/openapi/document.ts";
+import { type Exchange, examples } from "@/lib/openapi/examples.ts";
+import { type Operation, operations } from "@/lib/openapi/registry.ts";
+import { errorCodes } from "@/lib/openapi/responses.ts";
 
 export interface ReferenceField {
   /** Dotted, with `[]` after a list: `messages[].id`. */
