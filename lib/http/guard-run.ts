@@ -8,15 +8,17 @@ import { type AppError, appError, isAppError } from "@platform/endpoint/contract
 import type { Contract, ReadAnswer } from "@platform/endpoint/contract/contract";
 import { effectsOf } from "@platform/endpoint/contract/effects";
 import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import type { Exchange } from "@platform/endpoint/exchange";
+import { bodyValueOf } from "@platform/endpoint/pipeline";
 import { readBytes } from "@platform/endpoint/read-input";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
+import type { App } from "../parts.ts";
 import { call as callFunction } from "../platform/database/query.ts";
 import { addressOf } from "./address.ts";
-import type { Exchange } from "./exchange.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
@@ -73,7 +75,7 @@ export function refuseRequest(
  * Refuses a run's credential an effect that its policies forbid or ask for. The agent asks for it before it makes the
  * request itself, whose mark shows that; a command of its sandbox cannot.
  */
-export async function refuseEffect(exchange: Exchange): Promise<AppError | null> {
+export async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError | null> {
   const { app, plan, caller, input, request } = exchange;
   if (caller?.credential.kind !== "run") return null;
   const { run } = caller.credential;
@@ -103,10 +105,9 @@ const needsApproval = appError(
 );
 
 /** Resolves to the body that a mark is for: the parsed JSON, or the text of bytes, which the handler reads again. */
-async function bodyIn(exchange: Exchange): Promise<unknown> {
-  const { plan, request, body } = exchange;
-  if (plan.contract.byteBodyLimit === undefined)
-    return body && !isAppError(body) ? body.value : undefined;
+async function bodyIn(exchange: Exchange<Caller, App>): Promise<unknown> {
+  const { plan, request } = exchange;
+  if (plan.contract.byteBodyLimit === undefined) return bodyValueOf(exchange);
   const bytes = await readBytes(request, MAX_MARKED_BYTES);
   if (isAppError(bytes)) return undefined;
   const { url, method, headers, signal } = request;

@@ -1,6 +1,6 @@
 import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listApprovalRulesContract } from "@/lib/turns/approvals-contract.ts";
 import { selectApprovalRules } from "@/lib/turns/store/approvals.ts";
 

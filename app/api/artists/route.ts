@@ -1,8 +1,8 @@
 import { answer, listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { createArtistContract, listArtistsContract } from "@/lib/artists/contract.ts";
 import { insertArtist, selectArtists } from "@/lib/artists/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createArtistContract, ({ caller, body }) =>

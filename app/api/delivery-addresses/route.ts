@@ -1,9 +1,9 @@
 import { answer, listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { addAddress } from "@/lib/delivery/addresses.ts";
 import * as contracts from "@/lib/delivery/contract.ts";
 import { selectAddresses } from "@/lib/delivery/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createDeliveryAddressContract, ({ app, caller, body, log }) =>

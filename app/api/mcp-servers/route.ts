@@ -1,6 +1,6 @@
 import { answer, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createMcpServerContract, listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
 import { createServer } from "@/lib/mcp-servers/servers.ts";
 import { selectServers } from "@/lib/mcp-servers/store.ts";

@@ -1,8 +1,8 @@
 import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { uploadMediaContract } from "@/lib/content/contract.ts";
 import { uploadMedia } from "@/lib/content/upload-media.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(uploadMediaContract, ({ app, caller, request }) =>

@@ -1,6 +1,6 @@
 import { answer, listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
 import { insertOrganization, selectOrganizations } from "@/lib/organizations/store.ts";
 

@@ -1,6 +1,6 @@
 import { answer, listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createTask } from "@/lib/schedules/change-task.ts";
 import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
 import { selectTasks } from "@/lib/schedules/store.ts";

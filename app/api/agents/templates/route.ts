@@ -1,7 +1,7 @@
 import { listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";

@@ -1,7 +1,7 @@
 import { done } from "@platform/endpoint/answers";
 import { appError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { deleteApprovalRuleContract } from "@/lib/turns/approvals-contract.ts";
 import { deleteApprovalRule } from "@/lib/turns/store/approvals.ts";
 

@@ -1,7 +1,7 @@
 import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { loadExampleContract } from "@/lib/artists/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { loadExample } from "@/lib/workspace/load-example.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -1,8 +1,8 @@
 import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { readBytes } from "@platform/endpoint/read-input";
 import { after } from "next/server";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { MAX_EVENT_BYTES, receiveComposioEventContract } from "@/lib/triggers/contract.ts";
 import { receiveComposioEvent } from "@/lib/triggers/receive-event.ts";
 

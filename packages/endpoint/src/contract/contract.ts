@@ -156,7 +156,7 @@ interface Endpoint {
    */
   readonly byteBodyLimit?: number;
   /**
-   * Accepts `Idempotency-Key` (lib/http/idempotency.ts); requires `auth: "required"` and a JSON
+   * Accepts `Idempotency-Key` (../idempotency.ts); requires `auth: "required"` and a JSON
    * response. The pipeline stores and replays the response. The handler must tie its effect to
    * `input.effectId`, which all attempts with one key share and which is a new id for a request
    * without a key: as the primary key of the created row (`insert … on conflict (id) do nothing`,
@@ -166,7 +166,7 @@ interface Endpoint {
    */
   readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /** Errors in addition to the ones that follow from the other fields (lib/openapi/responses.ts). */
+  /** Errors in addition to the ones that follow from the other fields (../openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
 }
 

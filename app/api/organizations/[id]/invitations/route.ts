@@ -1,6 +1,6 @@
 import { answer, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
 import { inviteMember } from "@/lib/organizations/invite-member.ts";
 import { selectSentInvitations } from "@/lib/organizations/store.ts";

@@ -1,6 +1,6 @@
 import { answer, listOf, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createTriggerContract, listTriggersContract } from "@/lib/triggers/contract.ts";
 import { createTrigger } from "@/lib/triggers/create-trigger.ts";
 import { selectTriggers } from "@/lib/triggers/store.ts";

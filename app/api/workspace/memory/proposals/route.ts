@@ -1,6 +1,6 @@
 import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listMemoryProposalsContract } from "@/lib/workspace/memory-contract.ts";
 import { selectProposals } from "@/lib/workspace/memory-store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";

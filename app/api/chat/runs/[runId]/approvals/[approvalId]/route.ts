@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { answerApproval } from "@/lib/turns/answer-approvals.ts";
 import { answerApprovalContract } from "@/lib/turns/approvals-contract.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";

@@ -1,6 +1,6 @@
 import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { getChatContext } from "@/lib/turns/chat-context.ts";
 import { getChatContextContract } from "@/lib/turns/context-contract.ts";
 
