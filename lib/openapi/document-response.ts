@@ -1,15 +1,14 @@
 /** The OpenAPI document of this service, and its response, which is serialized once because it is large. */
 import { createHash } from "node:crypto";
 import { config } from "../platform/config.ts";
-import { describeApi } from "./document.ts";
+import { describeService } from "./document.ts";
 import { examples } from "./examples.ts";
-import { operations } from "./registry.ts";
 
 /** Kept by this module, not by the process: `next dev` evaluates it again when a contract changes. */
 let serialized: { readonly text: string; readonly etag: string } | undefined;
 
 function serialize() {
-  const text = JSON.stringify(describeApi(operations, examples, config().PUBLIC_URL));
+  const text = JSON.stringify(describeService(examples, config().PUBLIC_URL));
   // Weak, because the server compresses the text.
   const etag = `W/"${createHash("sha256").update(text).digest("base64url")}"`;
   return { text, etag };

@@ -2,12 +2,13 @@
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import type { Operation } from "@platform/endpoint/openapi/operation";
 import { validator } from "@platform/endpoint/read-input";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { describeApi } from "../../lib/openapi/document.ts";
+import { describeService } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
-import { type Operation, operations } from "../../lib/openapi/registry.ts";
+import { operations } from "../../lib/openapi/registry.ts";
 
 interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
@@ -46,7 +47,7 @@ function placesIn(
   return [...inOptions, { path, fixed, schema, inputWith }, ...inside];
 }
 
-const { paths } = describeApi(operations, examples, undefined);
+const { paths } = describeService(examples);
 const bodyOf = ({ contract: { path, method } }: Operation): JsonSchema =>
   z
     .object({

@@ -1,6 +1,6 @@
 /** Which calls a remembered approval covers: those that are equal to the approved one but for their texts. */
 import { describe, expect, it } from "vitest";
-import { judgeRequest } from "../../lib/openapi/judge-request.ts";
+import { judgeRequest } from "../../lib/openapi/registry.ts";
 import { serviceOrigin } from "../../lib/platform/service-origin.ts";
 import { effectOf } from "../../lib/turns/approve-calls.ts";
 import { stack } from "../support/harness/stack.ts";
