@@ -1,8 +1,8 @@
-import { respond } from "@platform/endpoint/respond";
 import { QueueRefusal } from "@platform/kit/fair-queue";
 import { describe, expect, it } from "vitest";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
 import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
+import { respond } from "../../../packages/endpoint/src/respond.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const failing = (error: unknown) => () => Promise.reject(error);
