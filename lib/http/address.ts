@@ -1,6 +1,5 @@
 /** The network address of a caller, as this service's settings say who appends to `x-forwarded-for`. */
-import { clientAddress } from "@platform/endpoint/client-address";
-import { isFromForeignPage } from "@platform/endpoint/foreign-page";
+import { clientAddress, isFromForeignPage } from "@platform/endpoint/client-address";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 

@@ -24,13 +24,7 @@ import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { queueRefused } from "../platform/queues.ts";
 import { addressOf } from "./address.ts";
 import { beginAttempt } from "./begin-attempt.ts";
-import {
-  noteWords,
-  refuseCaller,
-  refuseEffect,
-  refuseRequest,
-  refuseSandbox,
-} from "./guard-run.ts";
+import { authorize, noteAnswer, refuseCaller, refuseSandbox } from "./guard-run.ts";
 
 /**
  * Authenticates the caller and counts the request towards the rate limits, in one round trip that also
@@ -68,30 +62,17 @@ async function identify(exchange: Exchange<Caller, App>): Promise<AppError | und
   return refuseCaller(contract, resolved.caller, headers) ?? undefined;
 }
 
-/**
- * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
- * contract can limit the credential of a run to certain requests, so this stage follows the parsing.
- */
-async function authorize(exchange: Exchange<Caller, App>): Promise<AppError | undefined> {
-  const { plan, caller, input, denied } = exchange;
-  const misused = caller && refuseRequest(plan.contract, caller, input);
-  return misused ?? denied ?? (await refuseEffect(exchange)) ?? undefined;
-}
-
 const credentials = { key: "api_key", bearer: "bearer", run: "run" } as const;
 
 export const service: Service<Caller, App> = {
   identify,
   authorize,
   beginAttempt,
+  noteAnswer,
+  checksResponses: () => config().CHECK_RESPONSES,
 
   async runInSlot({ app, caller, request }, run) {
     return caller ? app.queues.requests.run(caller.ownerId, request.signal, run) : run();
-  },
-
-  async noteAnswer({ plan, caller, input }, body) {
-    const [params, query] = [Object(input.params), Object(input.query)];
-    if (caller) await noteWords(plan.contract, caller, { params, query, body });
   },
 
   failureOf(error) {
@@ -103,12 +84,14 @@ export const service: Service<Caller, App> = {
   },
 
   /** Writes the entry in the account's log. */
-  record({ app, caller, requestId }, { ms, ...request }) {
+  record({ app, plan, caller, requestId }, status, ms) {
     if (!caller || config().REQUEST_LOG_RETENTION_DAYS === 0) return;
     const { ownerId, credential } = caller;
     if (credential.kind === "schedule") return;
     app.requestLog.record({
-      ...request,
+      method: plan.contract.method,
+      route: plan.contract.path,
+      status,
       duration_ms: ms,
       account_id: ownerId,
       credential: credentials[credential.kind],
@@ -117,8 +100,6 @@ export const service: Service<Caller, App> = {
       created_at: new Date().toISOString(),
     });
   },
-
-  checksResponses: () => config().CHECK_RESPONSES,
 };
 
 export const endpoint = createEndpoint(service, currentApp);

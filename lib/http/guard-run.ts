@@ -60,8 +60,18 @@ export function refuseCaller(
   return contract.runCredential === undefined ? refuseRun(contract) : null;
 }
 
+/**
+ * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
+ * contract can limit the credential of a run to certain requests, so this stage follows the parsing.
+ */
+export async function authorize(exchange: Exchange<Caller, App>): Promise<AppError | undefined> {
+  const { plan, caller, input, denied } = exchange;
+  const misused = caller && refuseRequest(plan.contract, caller, input);
+  return misused ?? denied ?? (await refuseEffect(exchange)) ?? undefined;
+}
+
 /** Refuses a run's credential for a parsed request that the contract's condition does not allow. */
-export function refuseRequest(
+function refuseRequest(
   contract: Contract,
   { credential }: Caller,
   request: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
@@ -75,7 +85,7 @@ export function refuseRequest(
  * Refuses a run's credential an effect that its policies forbid or ask for. The agent asks for it before it makes the
  * request itself, whose mark shows that; a command of its sandbox cannot.
  */
-export async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError | null> {
+async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError | null> {
   const { app, plan, caller, input, request } = exchange;
   if (caller?.credential.kind !== "run") return null;
   const { run } = caller.credential;
@@ -121,16 +131,17 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Notes that a run has got the words of a stranger, before it gets them.
- * @param answer the request with the body of its answer, unless that is a stream
+ * @param body of the answer, unless that is a stream
  */
-export async function noteWords(
-  { words }: Contract,
-  { ownerId, credential }: Caller,
-  answer: ReadAnswer,
+export async function noteAnswer(
+  { plan, caller, input }: Exchange<Caller, App>,
+  body: unknown,
 ): Promise<void> {
-  if (words === undefined || words === "own" || credential.kind !== "run") return;
-  const { run } = credential;
-  const turn = { p_account_id: ownerId, p_turn_id: run.turnId };
+  const { words } = plan.contract;
+  if (words === undefined || words === "own" || caller?.credential.kind !== "run") return;
+  const { run } = caller.credential;
+  const answer = { params: Object(input.params), query: Object(input.query), body };
+  const turn = { p_account_id: caller.ownerId, p_turn_id: run.turnId };
   for (const each of [words].flat()) {
     if (typeof each === "function") {
       const sources = each(answer);

@@ -1,4 +1,4 @@
-/** The network address of a caller. */
+/** The sender of a request: its network address, and a page that makes it in a person's browser. */
 import ipaddr from "ipaddr.js";
 
 /** Has the address of the TCP peer, because Next passes on the client's own `x-forwarded-for`. */
@@ -29,4 +29,18 @@ export function clientAddress(headers: Headers, proxies: number): string {
 export function isFromThisMachine(headers: Headers): boolean {
   const peer = headers.get(PEER_HEADER) ?? "";
   return ipaddr.isValid(peer) && ipaddr.process(peer).range() === "loopback";
+}
+
+/**
+ * Returns whether a page of another origin sends the request. without the person. Programs that are no browsers
+ * send neither header.
+ * @param ownOrigin of the service
+ */
+export function isFromForeignPage(headers: Headers, ownOrigin: string): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site !== "same-origin" && site !== "none";
+  const origin = headers.get("origin");
+  if (origin === null || origin === ownOrigin) return false;
+  // The console under another name of this machine.
+  return URL.parse(origin)?.host !== headers.get("host");
 }

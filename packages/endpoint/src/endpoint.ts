@@ -9,9 +9,10 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import type { AppError } from "./contract/app-error.ts";
 import type { Contract } from "./contract/contract.ts";
-import { openExchange, type Principal, planOf, type Service } from "./exchange.ts";
+import { openExchange, type Plan, type Principal, type Service } from "./exchange.ts";
 import type { RouteHandler } from "./methods.ts";
 import { serve } from "./pipeline.ts";
+import { validator } from "./read-input.ts";
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -53,15 +54,26 @@ type SuccessOf<R> = {
   [S in keyof R]: StatusField<S> & BodyField<R[S]> & ResponseHeaders;
 }[keyof R];
 
-/** Returns the function that joins a contract of this service to its use case. @param currentApp returns the parts of the process */
+/**
+ * Returns the function that joins a contract to its use case.
+ * @param currentApp returns the parts of the process
+ */
 export const createEndpoint =
   <Caller extends Principal, App>(service: Service<Caller, App>, currentApp: () => App) =>
   <const C extends Contract, const R extends AppError | Response | Success<C>>(
     contract: C,
     handle: (input: Input<C, Caller, App>) => Promise<R>,
   ): RouteHandler => {
-    // The compiler cannot follow that the contract's schemas and `auth` produced these values.
-    const plan = planOf(contract, (input) => handle(input as Input<C, Caller, App>));
+    const plan: Plan = {
+      contract,
+      validate: validator(contract),
+      handle({ app, caller, input, request, requestId, log }, { id: effectId, idempotencyKey }) {
+        const context = { app, caller, effectId, idempotencyKey, request, requestId, log };
+        const given: object = { ...input, ...context };
+        // The compiler cannot follow that the contract's schemas and `auth` produced these values.
+        return handle(given as Input<C, Caller, App>);
+      },
+    };
     return (request, context) =>
       serve(openExchange(service, currentApp(), plan, request), contract.params && context.params);
   };

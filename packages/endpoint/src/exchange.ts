@@ -6,7 +6,7 @@ import type { AppError } from "./contract/app-error.ts";
 import type { Contract } from "./contract/contract.ts";
 import type { RateVerdict } from "./contract/rate-limit.ts";
 import type { Attempt } from "./idempotency.ts";
-import { type ParsedInput, type ReadBody, type Validator, validator } from "./read-input.ts";
+import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";
 import { requestIdOf } from "./shared-headers.ts";
 
 /** The part of a caller that the pipeline reads: two ids, which it compares and passes on. */
@@ -37,54 +37,34 @@ export interface Service<Caller extends Principal = Principal, App = unknown> {
   noteAnswer(exchange: Exchange<Caller, App>, body: unknown): Promise<void>;
   /** Returns the error that a throw stands for, such as an outage; null for a defect. */
   failureOf(error: unknown): AppError | null;
-  /** Records a request that has been answered. */
-  record(exchange: Exchange<Caller, App>, request: AnsweredRequest): void;
+  /** Records a request that has been answered in `ms` milliseconds. */
+  record(exchange: Exchange<Caller, App>, status: number, ms: number): void;
   /** Returns whether a response that differs from its contract is a defect, for development and tests. */
   checksResponses(): boolean;
-}
-
-export interface AnsweredRequest {
-  readonly method: string;
-  /** The path of the contract. */
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
 }
 
 /** The parts of an endpoint, prepared once and not for each request. */
 export interface Plan {
   readonly contract: Contract;
   readonly validate: Validator;
-  /** Whether the body names accounts and must be read before the caller is known. */
-  readonly bodyNamesAccounts: boolean;
-  readonly handle: (input: HandlerInput) => Promise<AppError | Response | PlainSuccess>;
+  readonly handle: (
+    exchange: Exchange,
+    effect: Effect,
+  ) => Promise<AppError | Response | PlainSuccess>;
 }
 
-/** A handler's input without the types of its contract, which `endpoint` adds. */
-interface HandlerInput extends Omit<ParsedInput, "ignored"> {
-  readonly app: unknown;
-  readonly caller: Principal | null;
-  readonly effectId: string | null;
+/** The identity of a request's effect. */
+export interface Effect {
+  /** The id that all attempts share; null where the contract takes no key. */
+  readonly id: string | null;
+  /** The text of the header; null without one. */
   readonly idempotencyKey: string | null;
-  readonly request: Request;
-  readonly requestId: string;
-  readonly log: Logger;
 }
 
 export interface PlainSuccess {
   readonly status?: PropertyKey;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-export function planOf(contract: Contract, handle: Plan["handle"]): Plan {
-  const access = [contract.accountAccess, contract.organizationAccess, contract.artistAccess];
-  return {
-    contract,
-    validate: validator(contract),
-    bodyNamesAccounts: access.some((field) => field?.in === "body"),
-    handle,
-  };
 }
 
 /** Each stage reads the findings of earlier stages and adds its own. */

@@ -7,7 +7,7 @@ import { type AppError, isAppError } from "./contract/app-error.ts";
 import type { AccessField, Contract } from "./contract/contract.ts";
 import { otherSpelling } from "./contract/normalize-input.ts";
 import { tooManyRequests } from "./contract/rate-limit.ts";
-import type { Exchange, PlainSuccess } from "./exchange.ts";
+import type { Effect, Exchange, PlainSuccess } from "./exchange.ts";
 import { answerOnce, canonicalJson, readIdempotencyKey } from "./idempotency.ts";
 import { prefersStrictHandling } from "./prefer.ts";
 import { decodeBody, type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
@@ -46,16 +46,19 @@ const identify: Stage = (exchange) => exchange.service.identify(exchange);
  * the body where those are in it.
  */
 export async function namedAccounts(exchange: Exchange) {
-  const { contract, bodyNamesAccounts } = exchange.plan;
-  if (bodyNamesAccounts) exchange.body = await bodyOf(exchange);
-  const named = (field: AccessField | undefined): string | null =>
-    field
-      ? uuidIn(field.in === "body" ? bodyValueOf(exchange) : exchange.query, field.field)
-      : null;
+  const { accountAccess, organizationAccess, artistAccess } = exchange.plan.contract;
+  const isInBody = [accountAccess, organizationAccess, artistAccess].some(
+    (access) => access?.in === "body",
+  );
+  if (isInBody) exchange.body = await bodyOf(exchange);
+  const named = (access: AccessField | undefined): string | null => {
+    if (!access) return null;
+    return uuidIn(access.in === "body" ? bodyValueOf(exchange) : exchange.query, access.field);
+  };
   return {
-    account: named(contract.accountAccess),
-    organization: named(contract.organizationAccess),
-    artist: named(contract.artistAccess),
+    account: named(accountAccess),
+    organization: named(organizationAccess),
+    artist: named(artistAccess),
   };
 }
 
@@ -120,14 +123,6 @@ function decode(exchange: Exchange): AppError | undefined {
 
 const admission: readonly Stage[] = [decode, identify, throttle, readBody, parse, authorize];
 
-/** The identity of a request's effect. */
-export interface Effect {
-  /** The id that all attempts share; null where the contract takes no key. */
-  readonly id: string | null;
-  /** The text of the header; null without one. */
-  readonly idempotencyKey: string | null;
-}
-
 /**
  * Gives all requests with the same `Idempotency-Key` one effect and one response.
  * Refuses: 400 for a malformed key, 409 while another attempt runs, 422 for another request.
@@ -153,13 +148,9 @@ export async function once(
  * result. A stream holds its slot until its headers are made; its reader bounds it after them.
  * @throws QueueRefusal when too many requests of the account are waiting, or it waited too long
  */
-export async function handle(
-  exchange: Exchange,
-  { id: effectId, idempotencyKey }: Effect,
-): Promise<AppError | Response> {
-  const { service, app, plan, input, caller, request, requestId, log } = exchange;
-  const context = { app, caller, effectId, idempotencyKey, request, requestId, log };
-  const result = await service.runInSlot(exchange, () => plan.handle({ ...input, ...context }));
+export async function handle(exchange: Exchange, effect: Effect): Promise<AppError | Response> {
+  const { service, plan } = exchange;
+  const result = await service.runInSlot(exchange, () => plan.handle(exchange, effect));
   if (isAppError(result)) return result;
   const response = result instanceof Response ? result : responseOf(result);
   await service.noteAnswer(exchange, result instanceof Response ? undefined : result.body);

@@ -50,7 +50,7 @@ export async function log(exchange: Exchange, answer: () => Promise<Answer>): Pr
   const error = cause instanceof Error ? { err: cause } : { error: cause };
   const line = { method, route, status, ms, accountId: caller?.accountId, ...error };
   exchange.log[status >= 500 ? "error" : "info"](line, "request");
-  service.record(exchange, { method, route, status, ms });
+  service.record(exchange, status, ms);
   return response;
 }
 

@@ -1,8 +1,12 @@
 /** The bucket of a client's address, and pages of other origins. */
 
 import { describe, expect, it } from "vitest";
-import { clientAddress, isFromThisMachine, PEER_HEADER } from "../src/client-address.ts";
-import { isFromForeignPage } from "../src/foreign-page.ts";
+import {
+  clientAddress,
+  isFromForeignPage,
+  isFromThisMachine,
+  PEER_HEADER,
+} from "../src/client-address.ts";
 
 describe("the address of a client", () => {
   it.each([

@@ -4,16 +4,15 @@ import { z } from "zod";
 import { type AppError, appError } from "../src/contract/app-error.ts";
 import { type Contract, contract } from "../src/contract/contract.ts";
 import {
-  type AnsweredRequest,
   type Exchange,
   openExchange,
   type Plan,
   type Principal,
-  planOf,
   type Service,
 } from "../src/exchange.ts";
 import type { Attempt } from "../src/idempotency.ts";
 import { namedAccounts } from "../src/pipeline.ts";
+import { validator } from "../src/read-input.ts";
 
 const echo: Contract = {
   method: "POST",
@@ -44,7 +43,8 @@ export function openEcho<Caller extends Principal, App>(
   given: Given<Caller, App>,
 ): Exchange<Caller, App> {
   const declared = contract({ ...echo, ...given.contract } as Contract);
-  const plan = planOf(declared, given.handle ?? (async () => ({ body: { ok: true } })));
+  const handle = given.handle ?? (async () => ({ body: { ok: true } }));
+  const plan = { contract: declared, validate: validator(declared), handle };
   const request = new Request(given.url ?? "http://localhost/api/echo", {
     method: "POST",
     headers: { ...given.headers },
@@ -59,7 +59,7 @@ export const exchangeOf = (given: Given = {}): Exchange =>
 
 /** A service of accounts whose key is their id. Each has access to itself alone. */
 export class MemoryService implements Service {
-  readonly requests: (AnsweredRequest & { readonly account: string | undefined })[] = [];
+  readonly requests: unknown[] = [];
   readonly answers: unknown[] = [];
   readonly #attempts = new Map<string, KeptAttempt>();
 
@@ -111,8 +111,8 @@ export class MemoryService implements Service {
     return error instanceof Outage ? appError("unavailable", "Service unavailable") : null;
   }
 
-  record({ caller }: Exchange, request: AnsweredRequest): void {
-    this.requests.push({ ...request, account: caller?.accountId });
+  record({ caller, plan }: Exchange, status: number, ms: number): void {
+    this.requests.push({ account: caller?.accountId, route: plan.contract.path, status, ms });
   }
 
   checksResponses(): boolean {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isAppError } from "@platform/endpoint/contract/app-error";
-import { type Effect, once } from "@platform/endpoint/pipeline";
+import type { Effect } from "@platform/endpoint/exchange";
+import { once } from "@platform/endpoint/pipeline";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";

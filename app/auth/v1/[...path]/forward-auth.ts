@@ -8,9 +8,9 @@
  * stolen token could set one that outlives it.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { isFromForeignPage } from "@platform/endpoint/client-address";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
 import { rate } from "@platform/endpoint/contract/rate-limit";
-import { isFromForeignPage } from "@platform/endpoint/foreign-page";
 import { decodeBody, readBody } from "@platform/endpoint/read-input";
 import { log } from "@platform/kit/log";
 import { readText } from "@platform/kit/outbound/vendor-fetch";
