@@ -47,10 +47,8 @@ const identify: Stage = (exchange) => exchange.service.identify(exchange);
  */
 export async function namedAccounts(exchange: Exchange) {
   const { accountAccess, organizationAccess, artistAccess } = exchange.plan.contract;
-  const isInBody = [accountAccess, organizationAccess, artistAccess].some(
-    (access) => access?.in === "body",
-  );
-  if (isInBody) exchange.body = await bodyOf(exchange);
+  const accesses = [accountAccess, organizationAccess, artistAccess];
+  if (accesses.some((access) => access?.in === "body")) exchange.body = await bodyOf(exchange);
   const named = (access: AccessField | undefined): string | null => {
     if (!access) return null;
     return uuidIn(access.in === "body" ? bodyValueOf(exchange) : exchange.query, access.field);
@@ -104,10 +102,7 @@ export function parse(exchange: Exchange): AppError | undefined {
   return undefined;
 }
 
-/**
- * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
- * contract can limit the credential of a run to certain requests, so this stage follows `parse`.
- */
+/** Refuses what the caller has no right to: 403, 404. A right can depend on the input, so this stage follows `parse`. */
 const authorize: Stage = (exchange) => exchange.service.authorize(exchange);
 
 /** Lets the body be read without its coding. Refuses: 415 for an unknown one. */

@@ -1,6 +1,6 @@
 /**
  * The declaration of an endpoint: the one source of validation, types, error shapes and OpenAPI. A
- * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
+ * route file joins it to a use case with `endpoint` (../endpoint.ts).
  */
 
 import type { TurnPolicies } from "@platform/kit/network-policy";
@@ -97,7 +97,7 @@ type RunAccess =
       /**
        * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
        * credential is refused. An endpoint that needs no credential then refuses every request from a
-       * sandbox (lib/http/guard-run.ts).
+       * sandbox.
        */
       readonly runCredential: true | RunRule;
       readonly words: Words;
