@@ -1,4 +1,4 @@
-import { answer, listOf, success } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { createArtistContract, listArtistsContract } from "@/lib/artists/contract.ts";
 import { insertArtist, selectArtists } from "@/lib/artists/store.ts";
@@ -6,10 +6,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createArtistContract, ({ caller, body }) =>
-    answer(insertArtist(caller.accountId, body), (artist) => ({
-      status: 201,
-      ...success({ artist }),
-    })),
+    answer(insertArtist(caller.accountId, body), (artist) => created({ artist })),
   ),
   GET: endpoint(listArtistsContract, async ({ caller, query }) => {
     const page = await selectArtists(caller.accountId, query.org_id, query);

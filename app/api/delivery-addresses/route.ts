@@ -1,4 +1,4 @@
-import { answer, listOf, success } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { addAddress } from "@/lib/delivery/addresses.ts";
 import * as contracts from "@/lib/delivery/contract.ts";
@@ -7,10 +7,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createDeliveryAddressContract, ({ app, caller, body, log }) =>
-    answer(addAddress(app, caller.accountId, body.address, log), (address) => ({
-      status: 201,
-      ...success({ address }),
-    })),
+    answer(addAddress(app, caller.accountId, body.address, log), (address) => created({ address })),
   ),
   GET: endpoint(contracts.listDeliveryAddressesContract, async ({ caller, query }) => {
     const page = await selectAddresses(caller.accountId, query);

@@ -1,4 +1,4 @@
-import { answer, listOf } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { createMcpServerContract, listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
@@ -11,9 +11,6 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     return listOf("/api/mcp-servers", query, "servers", page);
   }),
   POST: endpoint(createMcpServerContract, ({ app, caller, body }) =>
-    answer(createServer(app, caller.accountId, body), (server) => ({
-      status: 201,
-      body: { status: "success", server },
-    })),
+    answer(createServer(app, caller.accountId, body), (server) => created({ server })),
   ),
 });

@@ -1,4 +1,4 @@
-import { answer, listOf, success } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { createTask } from "@/lib/schedules/change-task.ts";
@@ -7,10 +7,7 @@ import { selectTasks } from "@/lib/schedules/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>
-    answer(createTask(app, caller.accountId, effectId, body), (task) => ({
-      status: 201,
-      ...success({ task }),
-    })),
+    answer(createTask(app, caller.accountId, effectId, body), (task) => created({ task })),
   ),
   GET: endpoint(listTasksContract, async ({ caller, query }) => {
     const page = await selectTasks(caller.accountId, query);

@@ -1,4 +1,4 @@
-import { answer, listOf } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { createWebhook } from "@/lib/webhooks/change-webhook.ts";
@@ -7,10 +7,7 @@ import { selectWebhooks } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createWebhookContract, ({ caller, body }) =>
-    answer(createWebhook(caller.accountId, body), (created) => ({
-      status: 201,
-      body: { status: "success", ...created },
-    })),
+    answer(createWebhook(caller.accountId, body), created),
   ),
   GET: endpoint(listWebhooksContract, async ({ caller, query }) => {
     const page = await selectWebhooks(caller.accountId, query);

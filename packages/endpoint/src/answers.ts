@@ -15,6 +15,10 @@ export async function answer<V, const S>(
 export const success = <const F extends object>(fields: F) =>
   ({ body: { status: "success", ...fields } }) as const;
 
+/** Answers a creation, like `success`. */
+export const created = <const F extends object>(fields: F) =>
+  ({ status: 201, ...success(fields) }) as const;
+
 /** Answers a deletion that has succeeded. */
 export const done = () => success({});
 

@@ -102,7 +102,7 @@ export function parse(exchange: Exchange): AppError | undefined {
   return undefined;
 }
 
-/** Refuses what the caller has no right to: 403, 404. A right can depend on the input, so this stage follows `parse`. */
+/** Refuses requests beyond the caller's rights: 403, 404. These can depend on the input, so this stage follows `parse`. */
 const authorize: Stage = (exchange) => exchange.service.authorize(exchange);
 
 /** Lets the body be read without its coding. Refuses: 415 for an unknown one. */

@@ -1,4 +1,4 @@
-import { listOf, success } from "@platform/endpoint/answers";
+import { created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     const fault = await checkTemplate(app, caller.accountId, body);
     if (fault) return fault;
     const template = await insertTemplate(caller.accountId, effectId, body, turnIdOf(caller));
-    return { status: 201, ...success({ template }) };
+    return created({ template });
   }),
   GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
     const page = await selectTemplates(caller.accountId, query);

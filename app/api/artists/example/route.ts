@@ -1,4 +1,4 @@
-import { answer, success } from "@platform/endpoint/answers";
+import { answer, created } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { loadExampleContract } from "@/lib/artists/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
@@ -6,9 +6,6 @@ import { loadExample } from "@/lib/workspace/load-example.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(loadExampleContract, ({ app, caller }) =>
-    answer(loadExample(app, caller.accountId), (artist) => ({
-      status: 201,
-      ...success({ artist }),
-    })),
+    answer(loadExample(app, caller.accountId), (artist) => created({ artist })),
   ),
 });

@@ -1,4 +1,4 @@
-import { answer, listOf } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
@@ -7,10 +7,9 @@ import { selectSentInvitations } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createInvitationContract, ({ app, caller, params, body, log }) =>
-    answer(inviteMember(app, caller.accountId, params.id, body, log), (invitation) => ({
-      status: 201,
-      body: { status: "success", invitation },
-    })),
+    answer(inviteMember(app, caller.accountId, params.id, body, log), (invitation) =>
+      created({ invitation }),
+    ),
   ),
   GET: endpoint(contracts.listSentInvitationsContract, ({ caller, params, query }) =>
     answer(selectSentInvitations(caller.accountId, params.id, query), (page) =>

@@ -1,4 +1,4 @@
-import { answer, listOf, success } from "@platform/endpoint/answers";
+import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { createTriggerContract, listTriggersContract } from "@/lib/triggers/contract.ts";
@@ -7,10 +7,7 @@ import { selectTriggers } from "@/lib/triggers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTriggerContract, ({ app, caller, params: { id }, body, log }) =>
-    answer(createTrigger(app, caller.accountId, id, body, log), (made) => ({
-      status: 201,
-      ...success(made),
-    })),
+    answer(createTrigger(app, caller.accountId, id, body, log), created),
   ),
   GET: endpoint(listTriggersContract, ({ caller, params: { id }, query }) =>
     answer(selectTriggers(caller.accountId, id, query), (page) =>
