@@ -125,6 +125,12 @@ module.exports = {
       to: { path: "^(app|lib|scripts|tests)/" },
     },
     {
+      name: "endpoint-is-on-kit",
+      severity: "error",
+      from: { path: "^packages/endpoint/" },
+      to: { path: "^packages/(?!(endpoint|kit)/)" },
+    },
+    {
       name: "kit-is-below",
       severity: "error",
       from: { path: "^packages/kit/" },

@@ -1,7 +1,7 @@
+import { created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { checkTemplate } from "@/lib/agent/check-options.ts";
-import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     const fault = await checkTemplate(app, caller.accountId, body);
     if (fault) return fault;
     const template = await insertTemplate(caller.accountId, effectId, body, turnIdOf(caller));
-    return { status: 201, ...success({ template }) };
+    return created({ template });
   }),
   GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
     const page = await selectTemplates(caller.accountId, query);
