@@ -2,7 +2,6 @@ import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { Sandbox } from "@platform/sandbox/port";
 import type { ModelMessage, UIMessageChunk } from "ai";
-import { config } from "../platform/config.ts";
 import { type ContextState, fixedTokens, promptOf, tokensOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, mayBeTooLong, tooLong } from "./describe-failure.ts";
@@ -32,6 +31,8 @@ export interface Conversation extends Messages, ToolOptions {
 
 interface Call extends Models {
   readonly turn: Conversation;
+  /** Whether commands of its sandbox reach public hosts. */
+  readonly canReachWeb: boolean;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
   /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
@@ -75,7 +76,11 @@ export const skillsTextOf = (
   turn: Pick<Conversation, "skills" | "options" | "subagent">,
 ): string => (turn.subagent ? "" : describeSkills(turn.skills, turn.options.skills));
 
-export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
+/** @param canReachWeb whether commands reach public hosts */
+export const instructionsFor = (
+  turn: Omit<Conversation, "context">,
+  canReachWeb: boolean,
+): string =>
   turn.subagent
     ? subagentPrompt()
     : systemPrompt({
@@ -85,7 +90,7 @@ export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
         workspace: { ...turn.workspace, use: turn.options.workspace ?? "write" },
         canSearch: turn.options.web_search === true,
         limits: turn.options.limits,
-        canReachWeb: config().SANDBOX_ALLOWED_HOSTS.length > 0,
+        canReachWeb,
         ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       });
 
@@ -97,6 +102,7 @@ export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
  */
 export async function callModel({
   turn,
+  canReachWeb,
   steps,
   results,
   providerOptions,
@@ -108,7 +114,7 @@ export async function callModel({
   const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const prompt = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   const messages = sandbox ? await withImages(prompt, sandbox) : prompt;
-  const instructions = instructionsFor(turn);
+  const instructions = instructionsFor(turn, canReachWeb);
   const { effort, temperature, max_output_tokens: maxOutputTokens } = turn.options;
   const reset = () => write({ type: "reset-step" });
   let isEmpty = true;

@@ -1,12 +1,12 @@
 /** Checks what a caller asks of an agent before it is stored. */
 
 import { type AppError, appError, invalidField } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import type { RunOptionChanges } from "@platform/endpoint/contract/run-options";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
-import { queueRefused } from "../platform/queues.ts";
 import { checkModel, isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
 import type { JsonSchema } from "./output/json-schema.ts";

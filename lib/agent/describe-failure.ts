@@ -1,6 +1,6 @@
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { APICallError, NoOutputGeneratedError, RetryError, StreamProviderError } from "ai";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 
 /** What providers say of a conversation that exceeds the model's context. */

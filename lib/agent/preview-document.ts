@@ -1,9 +1,8 @@
 import { formatOf } from "@platform/documents/document";
-import { runDocumentWorker } from "@platform/documents/run-document-worker";
+import { type DocumentWork, runDocumentWorker } from "@platform/documents/run-document-worker";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
-import type { Parts } from "../parts.ts";
-import { queueRefused } from "../platform/queues.ts";
 
 /** The work of a reader who has gone ends. */
 const gone = appError("unavailable", "The request was canceled");
@@ -13,8 +12,7 @@ const gone = appError("unavailable", "The request was canceled");
  * Errors: 400 for a file that is no document or cannot be read, 429, 503.
  */
 export async function previewDocument(
-  { queues }: Parts<"queues">,
-  accountId: string,
+  work: DocumentWork,
   { name, bytes }: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
   signal: AbortSignal,
 ): Promise<Response | AppError> {
@@ -25,7 +23,6 @@ export async function previewDocument(
       "The file is not the document that its name says: download it",
     );
   try {
-    const work = { accountId, queue: queues.documents };
     const task = { kind: "preview", format, bytes } as const;
     const preview = await runDocumentWorker<{ json: Uint8Array<ArrayBuffer> }>(work, task, signal);
     if (typeof preview === "string") return appError("invalid_request", `The file ${preview}`);

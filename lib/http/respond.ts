@@ -1,14 +1,14 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
 
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { startTimer } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
 import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { queueRefused } from "../platform/queues.ts";
 import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
 import { IGNORED_FIELDS, listFields } from "./ignored-fields.ts";

@@ -11,6 +11,7 @@ import { showFiles } from "../agent/show-files.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { Parts } from "../parts.ts";
+import { canReachWeb } from "../platform/config.ts";
 import type { ChatContext } from "./context-contract.ts";
 import { contextSize } from "./fit-context.ts";
 import { selectNextTurn } from "./store/compactions.ts";
@@ -53,7 +54,7 @@ export async function measureContext(
     ...(await contextSize(app, turn)),
     units: await unitsOf({ ...turn, history }, [], [], tools),
     state: turn.compaction?.state ?? {},
-    fixed: await fixedTokens(instructionsFor(turn), tools),
+    fixed: await fixedTokens(instructionsFor(turn, canReachWeb()), tools),
     ofSkills: estimateTokens(skillsTextOf(turn)),
     memory: memory === null ? 0 : estimateTokens(memoryNote(memory)),
   };

@@ -15,6 +15,7 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { Parts } from "../parts.ts";
+import { canReachWeb } from "../platform/config.ts";
 import type { MediaParts } from "./make-media.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
@@ -78,7 +79,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const units = await unitsOf(turn, steps, results, tools);
   const state = turn.compaction?.state ?? {};
-  const fixed = await fixedTokens(instructionsFor(turn), tools);
+  const fixed = await fixedTokens(instructionsFor(turn, canReachWeb()), tools);
   const estimate = (tried: ContextState) => fixed + tokensOf(promptOf(units, tried));
   const estimated = estimate(state);
   const last = units.at(-1);

@@ -11,6 +11,7 @@ import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { imagesMessage } from "../agent/tool-images.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
+import { canReachWeb } from "../platform/config.ts";
 import type { Queues } from "../platform/queues.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
@@ -93,6 +94,7 @@ export class ModelCall {
     const start = () =>
       callModel({
         turn: { ...turn, context },
+        canReachWeb: canReachWeb(),
         steps,
         results,
         sandbox,

@@ -10,6 +10,7 @@ import { describeTools, digestsOf, type RequestDigests } from "../agent/sent-req
 import { showFiles } from "../agent/show-files.ts";
 import { signedFor } from "../agent/signed-parts.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
+import { canReachWeb } from "../platform/config.ts";
 import { withoutBytes } from "./chat-context.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
 import { reportId } from "./run-subagent.ts";
@@ -57,7 +58,7 @@ export async function readModelCall(
     ...(sent?.reportsClearedTo && { reportsClearedTo: sent.reportsClearedTo }),
     ...(sent?.summarizedTo && { summary: { text: summary ?? "", to: sent.summarizedTo } }),
   });
-  const instructions = instructionsFor(turn);
+  const instructions = instructionsFor(turn, canReachWeb());
   const digests = await digestsOf({ instructions, tools, messages });
   const isAsSent = (part: keyof RequestDigests) => (sent ? sent[part] === digests[part] : null);
 

@@ -7,7 +7,7 @@ import { callModel } from "../agent/call-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
 import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
-import { config } from "../platform/config.ts";
+import { canReachWeb, config } from "../platform/config.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import { measureStep } from "./measure-step.ts";
 import { answeringModels, resultsWithImages } from "./model-call.ts";
@@ -138,6 +138,7 @@ async function callOnce(
     async (context) => ({
       answer: await callModel({
         turn: { ...turn, context },
+        canReachWeb: canReachWeb(),
         steps,
         results,
         sandbox: openSandbox(app, turn),

@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { drain } from "@platform/kit/drain";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { queueRefused } from "../platform/queues.ts";
 import { awaitsApproval } from "./store/approvals.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import type { Parts } from "../parts.ts";
-import { config } from "../platform/config.ts";
+import { canReachWeb } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { skillLibrary } from "../skills/skills.ts";
 import { decisionOn } from "./approve-calls.ts";
@@ -98,7 +98,7 @@ export async function toolEnvironment(
     : undefined;
   return {
     sandbox,
-    canReachWeb: !asks && config().SANDBOX_ALLOWED_HOSTS.length > 0,
+    canReachWeb: !asks && canReachWeb(),
     env: {
       AGENT_API_URL: serviceOrigin(),
       RECOUP_API: `${serviceOrigin()}/api`,

@@ -68,7 +68,8 @@ export async function readWorkspaceFile(
   if (query.as) {
     if (found.bytes > MAX_PREVIEW_BYTES) return tooLargeForPreview;
     const bytes = new Uint8Array(await new Response(streamOf(content)).arrayBuffer());
-    return previewDocument(app, caller.accountId, { name: path, bytes }, signal);
+    const work = { accountId: caller.accountId, queue: app.queues.documents };
+    return previewDocument(work, { name: path, bytes }, signal);
   }
   return fileResponse(streamOf(content), {
     name: posix.basename(path),

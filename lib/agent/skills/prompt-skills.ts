@@ -1,6 +1,7 @@
 /** What the instructions of a turn say about skills. */
+
+import { cutOutput, MAX_OUTPUT_CHARS } from "@platform/sandbox/cut-output";
 import { z } from "zod";
-import { cut } from "../tools/limits.ts";
 import { listedDescription, splitSkill } from "../tools/skill-file.ts";
 import { allowedToolsIn } from "./allowed-tools.ts";
 import { builtInSkills } from "./built-in-skills.ts";
@@ -90,5 +91,5 @@ function loadedText(skills: TurnSkills, name: string): string {
       ? `Load the skill ${name} with the skill tool before you start, and follow it.`
       : `The skill ${name}, which this work is to follow, is not available: say so.`;
   }
-  return `The skill ${name} is loaded: follow it. The files it mentions are in ${loadedPath(name, "")}\n\n${cut(splitSkill(text).body.trim()).text}`;
+  return `The skill ${name} is loaded: follow it. The files it mentions are in ${loadedPath(name, "")}\n\n${cutOutput(splitSkill(text).body.trim(), MAX_OUTPUT_CHARS)}`;
 }

@@ -1,5 +1,5 @@
 import { MAX_PATH_CHARS } from "@platform/endpoint/contract/fields";
-import { cutOutput } from "@platform/sandbox/cut-output";
+import { cutOutput, MAX_OUTPUT_CHARS } from "@platform/sandbox/cut-output";
 import { z } from "zod";
 
 /** The field of a tool that names a file. */
@@ -9,9 +9,8 @@ export const filePath = z
   .max(MAX_PATH_CHARS)
   .describe("Absolute, or relative to the sandbox's home");
 
-export { MAX_PATH_CHARS };
+export { MAX_OUTPUT_CHARS, MAX_PATH_CHARS };
 export const MAX_PATTERN_CHARS = 1_000;
-export const MAX_OUTPUT_CHARS = 50_000;
 export const COMMAND_DEADLINE_MS = 120_000;
 export const MAX_SUBAGENT_STEPS = 30;
 

@@ -2,8 +2,9 @@
  * SKILL.md files, which any code in the sandbox may have written. The YAML parser takes quadratic
  * time, so it gets only a bounded head of a file.
  */
+
+import { cutOutput, MAX_OUTPUT_CHARS } from "@platform/sandbox/cut-output";
 import { parse } from "yaml";
-import { cut, MAX_OUTPUT_CHARS } from "./limits.ts";
 
 /** Lines and bytes of a file that are read for its name and description. */
 export const MAX_HEAD_LINES = 40;
@@ -23,13 +24,13 @@ const TEXT_FIELD = /^(["']?)(name|description)\1 *:(?: *[^\s[\]{}&*!?%@`,#-]|\s*
 
 /** Returns a description in one line, as lists of skills show it. */
 export const listedDescription = (description: string): string =>
-  cut(
+  cutOutput(
     description
       .slice(0, 2 * MAX_FIELD_CHARS)
       .replace(/\s+/g, " ")
       .trim(),
     MAX_LISTED_CHARS,
-  ).text;
+  );
 
 /**
  * Reads the name and the description from the first lines of a file, and no other field. A value that is not valid

@@ -6,11 +6,11 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { AppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { type FairQueue, isQueueRefusal } from "@platform/kit/fair-queue";
 import { log } from "@platform/kit/log";
 import { superviseWorker } from "@platform/kit/supervise-worker";
 import { z } from "zod";
-import { queueRefused } from "../../platform/queues.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;

@@ -40,6 +40,7 @@ async function callWith(parts: ScriptPart[], tokens = 40_000, outages = new Mode
   };
   const answer = await callModel({
     turn: turn as never,
+    canReachWeb: false,
     ...{ steps: [], results: [], turnId: "t", modelIds: ["fake-model"], outages },
     open: models.resolve,
     signal: new AbortController().signal,

@@ -1,10 +1,10 @@
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import type { ErrorFamily } from "@platform/endpoint/contract/contract";
+import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { QueueRefusal } from "@platform/kit/fair-queue";
 import { describe, expect, it } from "vitest";
 import { respond } from "../../../lib/http/respond.ts";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
-import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const refusal = appError("invalid_request", "title is required", { fields: ["title"] });

@@ -10,6 +10,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
 import { rate } from "@platform/endpoint/contract/rate-limit";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
 import { readText } from "@platform/kit/outbound/vendor-fetch";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
@@ -25,7 +26,6 @@ import {
 } from "@/lib/identity/credentials/auth-server.ts";
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
-import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 
 /** The largest real request has a tenth of this. */
 const MAX_BODY_BYTES = 16 * 1024;

@@ -10,6 +10,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { type FairQueue, isQueueRefusal } from "@platform/kit/fair-queue";
 import { killGroup, residentBytes } from "@platform/kit/isolation/child-process";
 import {
@@ -24,7 +25,6 @@ import { findProgram } from "@platform/kit/isolation/program";
 import { log } from "@platform/kit/log";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { z } from "zod";
-import { queueRefused } from "../../../platform/queues.ts";
 import {
   type EditStep,
   type GeneratedFile,

@@ -10,7 +10,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>
     answer(readFile(app, { accountId, ...query, log }), async (file) =>
       query.as
-        ? previewDocument(app, accountId, file, request.signal)
+        ? previewDocument({ accountId, queue: app.queues.documents }, file, request.signal)
         : fileResponse(file.bytes, { ...file, size: file.bytes.byteLength }),
     ),
   ),
