@@ -3,6 +3,10 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
+import { createPdfInspections } from "@platform/agent/inspect-pdf";
+import { ContextWindows } from "@platform/agent/models/context-windows";
+import { ModelOutages } from "@platform/agent/models/model-outages";
+import type { ModelProvider } from "@platform/agent/models/port";
 import type { FairQueue } from "@platform/kit/fair-queue";
 import { localOrigin } from "@platform/kit/local-origin";
 import { log } from "@platform/kit/log";
@@ -10,10 +14,6 @@ import { setProcessWide } from "@platform/kit/process-wide";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { count, observe, observePool } from "@platform/kit/telemetry/metrics";
 import type { SandboxProvider } from "@platform/sandbox/port";
-import { createPdfInspections } from "./agent/inspect-pdf.ts";
-import { ContextWindows } from "./agent/models/context-windows.ts";
-import { ModelOutages } from "./agent/models/model-outages.ts";
-import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
 import { createThumbnailCache } from "./content/media/shrink-image.ts";
@@ -76,23 +76,21 @@ export async function createEngine(settings: Config): Promise<Engine> {
 
 export async function createModels(settings: Config): Promise<ModelProvider> {
   const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = settings;
-  const { offerModels } = await import("./agent/models/offer-models.ts");
+  const { offerModels } = await import("@platform/agent/models/offer-models");
   if (AI_GATEWAY_API_KEY) {
-    const { createGatewayModels } = await import("./agent/models/adapters/gateway.ts");
+    const { createGatewayModels } = await import("@platform/agent/models/gateway");
     return offerModels(createGatewayModels({ apiKey: AI_GATEWAY_API_KEY }), settings);
   }
   if (baseUrl) {
     const { createOpenAiCompatibleModels } = await import(
-      "./agent/models/adapters/openai-compatible.ts"
+      "@platform/agent/models/openai-compatible"
     );
     const offersAuto = !settings.DEFAULT_MODEL;
     const sendsCacheKey = settings.PROMPT_CACHE_KEY;
     const given = { baseUrl, apiKey, offersAuto, sendsCacheKey };
     return offerModels(createOpenAiCompatibleModels(given), settings);
   }
-  const { createEmbeddedModels } = await import(
-    "./agent/models/adapters/embedded/create-embedded-model.ts"
-  );
+  const { createEmbeddedModels } = await import("@platform/agent/models/embedded");
   return offerModels(createEmbeddedModels(), settings);
 }
 

@@ -3,6 +3,10 @@
  * composition root (app.ts) creates them once from the settings.
  */
 
+import type { PdfInspections } from "@platform/agent/inspect-pdf";
+import type { ContextWindows } from "@platform/agent/models/context-windows";
+import type { ModelOutages } from "@platform/agent/models/model-outages";
+import type { ModelProvider } from "@platform/agent/models/port";
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import type { EffectLine } from "@platform/endpoint/contract/approvals";
 import type { OwnRequest } from "@platform/endpoint/contract/effects";
@@ -10,10 +14,6 @@ import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { TtlCache } from "@platform/kit/ttl-cache";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import type { PdfInspections } from "./agent/inspect-pdf.ts";
-import type { ContextWindows } from "./agent/models/context-windows.ts";
-import type { ModelOutages } from "./agent/models/model-outages.ts";
-import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
 import type { ContentProvider } from "./content/port.ts";

@@ -5,7 +5,6 @@
 
 import type { Contract } from "@platform/endpoint/contract/contract";
 import * as accounts from "../accounts/contract.ts";
-import * as models from "../agent/models/contract.ts";
 import * as artists from "../artists/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
@@ -16,6 +15,7 @@ import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
 import * as mcp from "../mcp/contract.ts";
 import * as mcpServers from "../mcp-servers/contract.ts";
+import * as models from "../models/contract.ts";
 import * as organizations from "../organizations/contract.ts";
 import * as requests from "../requests/contract.ts";
 import * as research from "../research/contract.ts";

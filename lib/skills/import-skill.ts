@@ -1,5 +1,6 @@
 /** Imports a skill from the archive of a Git host, or from any ZIP archive. */
 
+import { cut } from "@platform/agent/tools/limits";
 import {
   type AppError,
   appError,
@@ -10,7 +11,6 @@ import { fetchPublic } from "@platform/kit/outbound/fetch-public";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { readBytes } from "@platform/kit/outbound/vendor-fetch";
 import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
-import { cut } from "../agent/tools/limits.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";

@@ -4,11 +4,11 @@ import { type AppError, invalidField } from "@platform/endpoint/contract/app-err
 import { skillName } from "@platform/endpoint/contract/run-options";
 import { hasTags } from "@platform/endpoint/contract/visible-text";
 import { safeFileName } from "@platform/kit/zip";
+import { allowedToolsField } from "@platform/skills/allowed-tools";
+import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "@platform/skills/skill";
+import { splitSkill } from "@platform/skills/skill-file";
 import { parse } from "yaml";
 import { z } from "zod";
-import { allowedToolsField } from "../agent/skills/allowed-tools.ts";
-import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills/skill.ts";
-import { splitSkill } from "../agent/tools/skill-file.ts";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 

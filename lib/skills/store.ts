@@ -6,8 +6,8 @@
 
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "@platform/skills/skill";
 import { z } from "zod";
-import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "../agent/skills/skill.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import {

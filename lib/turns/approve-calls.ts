@@ -3,6 +3,11 @@
  * tool is described in one place.
  */
 import { createHash, createHmac } from "node:crypto";
+import type { ToolCall } from "@platform/agent/step-result";
+import { isLeft } from "@platform/agent/tools";
+import { inStoredOrder } from "@platform/agent/tools/make-storable";
+import { mcpToolOf } from "@platform/agent/tools/mcp-tool";
+import { mediaRequestIn } from "@platform/agent/tools/media-request";
 import type {
   ApprovalCategory,
   EffectLine,
@@ -10,11 +15,6 @@ import type {
 } from "@platform/endpoint/contract/approvals";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { JSONValue, UIMessageChunk } from "ai";
-import type { ToolCall } from "../agent/step-result.ts";
-import { isLeft } from "../agent/tools/index.ts";
-import { inStoredOrder } from "../agent/tools/make-storable.ts";
-import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
-import { mediaRequestIn } from "../agent/tools/media-request.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";

@@ -1,15 +1,15 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
 
+import { instructionsFor, skillsTextOf } from "@platform/agent/call-model";
+import { type ContextState, fixedTokens, promptOf, tokensOf } from "@platform/agent/context";
+import { type Unit, unitsOf } from "@platform/agent/conversation";
+import { memoryNote } from "@platform/agent/prompt";
+import { showFiles } from "@platform/agent/show-files";
+import { estimateTokens } from "@platform/agent/tool-results";
+import { toolSchemas } from "@platform/agent/tools";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import type { Sandbox } from "@platform/sandbox/port";
-import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
-import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
-import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { memoryNote } from "../agent/prompt.ts";
-import { showFiles } from "../agent/show-files.ts";
-import { estimateTokens } from "../agent/tool-results.ts";
-import { toolSchemas } from "../agent/tools/index.ts";
 import type { Parts } from "../parts.ts";
 import { canReachWeb } from "../platform/config.ts";
 import type { ChatContext } from "./context-contract.ts";

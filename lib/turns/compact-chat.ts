@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { planCompaction } from "@platform/agent/context";
+import { BudgetRefusal } from "@platform/agent/models/budget-refusal";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
-import { planCompaction } from "../agent/context.ts";
-import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { describeContext, measureContext } from "./chat-context.ts";

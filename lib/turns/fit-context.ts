@@ -1,6 +1,6 @@
 /** Makes the requests of a turn fit into the context of its model. */
-import type { ModelMessage } from "ai";
-import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
+
+import { type FailedCall, instructionsFor } from "@platform/agent/call-model";
 import {
   budgetOf,
   type ContextState,
@@ -9,11 +9,12 @@ import {
   planCompaction,
   promptOf,
   tokensOf,
-} from "../agent/context.ts";
-import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import type { StepResult } from "../agent/step-result.ts";
-import { toolSchemas } from "../agent/tools/index.ts";
+} from "@platform/agent/context";
+import { type Unit, unitsOf } from "@platform/agent/conversation";
+import { modelsOf } from "@platform/agent/models/model-outages";
+import type { StepResult } from "@platform/agent/step-result";
+import { toolSchemas } from "@platform/agent/tools";
+import type { ModelMessage } from "ai";
 import type { Parts } from "../parts.ts";
 import { canReachWeb } from "../platform/config.ts";
 import type { MediaParts } from "./make-media.ts";

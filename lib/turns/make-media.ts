@@ -1,13 +1,13 @@
 /** Generates an image or a video for the tool `make_media`, and writes it into the sandbox. */
 import { createReadStream } from "node:fs";
 import { extname, join } from "node:path";
+import type { MediaRequest } from "@platform/agent/tools/media-request";
+import { toolFailure } from "@platform/agent/tools/tool";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { describeIssue } from "@platform/endpoint/contract/describe-issue";
 import { isSandboxError } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import { z } from "zod";
-import type { MediaRequest } from "../agent/tools/media-request.ts";
-import { toolFailure } from "../agent/tools/tool.ts";
 import type { StartParts } from "../content/generation.ts";
 import { standInOutput } from "../content/port.ts";
 import type { Caller } from "../identity/credentials/caller.ts";

@@ -3,6 +3,7 @@
  * share the fields of a run.
  */
 
+import { clientTools } from "@platform/agent/tools/client-tools";
 import {
   APPROVAL_CATEGORIES,
   callEffect,
@@ -19,9 +20,8 @@ import {
 } from "@platform/endpoint/contract/fields";
 import { listResponse, nextCursor, pageQuery } from "@platform/endpoint/contract/pagination";
 import { outputSchema, runOptions, skillName } from "@platform/endpoint/contract/run-options";
+import { SKILL_SOURCES } from "@platform/skills/skill";
 import { z } from "zod";
-import { SKILL_SOURCES } from "../agent/skills/skill.ts";
-import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { acceptedVersion } from "../templates/template.ts";

@@ -2,11 +2,12 @@
  * A subagent: a separate conversation within a tool call. Its steps are recorded like those of its turn,
  * so a process that continues the turn repeats at most the model call in progress, and no command.
  */
+
+import { callModel } from "@platform/agent/call-model";
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
+import { cut, MAX_SUBAGENT_STEPS } from "@platform/agent/tools/limits";
+import { type SubagentWork, toolFailure } from "@platform/agent/tools/tool";
 import type { JSONValue, ModelMessage, ToolModelMessage } from "ai";
-import { callModel } from "../agent/call-model.ts";
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
-import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
 import { canReachWeb, config } from "../platform/config.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import { measureStep } from "./measure-step.ts";

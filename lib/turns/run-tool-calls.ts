@@ -1,14 +1,18 @@
+import type { ToolCall } from "@platform/agent/step-result";
+import { showResults } from "@platform/agent/tool-results";
+import { isRepeatable, runTool } from "@platform/agent/tools";
+import { inStoredOrder } from "@platform/agent/tools/make-storable";
+import type { MediaRequest } from "@platform/agent/tools/media-request";
+import type {
+  SearchAnswer,
+  SearchFailure,
+  SearchRequest,
+} from "@platform/agent/tools/search-request";
+import type { SubagentWork } from "@platform/agent/tools/tool";
 import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import type { ToolCall } from "../agent/step-result.ts";
-import { showResults } from "../agent/tool-results.ts";
-import { isRepeatable, runTool } from "../agent/tools/index.ts";
-import { inStoredOrder } from "../agent/tools/make-storable.ts";
-import type { MediaRequest } from "../agent/tools/media-request.ts";
-import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { Parts } from "../parts.ts";
 import { throughOutage } from "../platform/database/unavailable.ts";
-import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { approvalIdOf, decideOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextSize } from "./fit-context.ts";
 import { liveOutput } from "./live-output.ts";

@@ -1,5 +1,5 @@
+import type { StepResult } from "@platform/agent/step-result";
 import { observe } from "@platform/kit/telemetry/metrics";
-import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { ActiveTurn, KnownCall, TurnState } from "./store/turns.ts";

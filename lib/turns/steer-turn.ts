@@ -2,7 +2,7 @@
  * Steering: a running turn takes messages from the queue between two of its model calls. Taking them is one
  * transaction, so each is either in the queue, where it starts a turn, or belongs to one running turn.
  */
-import type { SteeringMessage } from "../agent/conversation.ts";
+import type { SteeringMessage } from "@platform/agent/conversation";
 import { hasFiles } from "./land-files.ts";
 import { type FileParts, landMessages, meetFiles } from "./message-files.ts";
 import type { LoadedTurnKey } from "./store/model-calls.ts";

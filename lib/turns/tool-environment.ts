@@ -1,14 +1,13 @@
 /** The environment of the tools of a turn. */
 
+import { modelsOf } from "@platform/agent/models/model-outages";
+import type { ToolCall } from "@platform/agent/step-result";
+import { writeSkill } from "@platform/agent/tools/skill";
+import type { JudgedRequest, ToolContext } from "@platform/agent/tools/tool";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import { log } from "@platform/kit/log";
 import type { TurnPolicies } from "@platform/kit/network-policy";
 import { isSandboxError } from "@platform/sandbox/port";
-import { acceptsInput } from "../agent/models/list-models.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import type { ToolCall } from "../agent/step-result.ts";
-import { writeSkill } from "../agent/tools/skill.ts";
-import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
@@ -16,6 +15,7 @@ import {
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
+import { acceptsInput } from "../models/list-models.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import type { Parts } from "../parts.ts";
 import { canReachWeb } from "../platform/config.ts";

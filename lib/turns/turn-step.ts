@@ -5,22 +5,22 @@
  * top to bottom.
  */
 
+import type { FailedCall } from "@platform/agent/call-model";
+import type { ContextState } from "@platform/agent/context";
+import { describeFailure } from "@platform/agent/describe-failure";
+import { budgetRefusalIn } from "@platform/agent/models/budget-refusal";
+import { limitNoteFor } from "@platform/agent/prompt";
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
+import { isServerTool } from "@platform/agent/tools/client-tools";
+import { storableJson } from "@platform/agent/tools/make-storable";
+import { mcpToolOf } from "@platform/agent/tools/mcp-tool";
+import { sourcesOf } from "@platform/agent/tools/web-search";
 import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { Outcome } from "@platform/endpoint/contract/run-options";
 import { drain } from "@platform/kit/drain";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { record } from "@platform/kit/telemetry/metrics";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
-import type { FailedCall } from "../agent/call-model.ts";
-import type { ContextState } from "../agent/context.ts";
-import { describeFailure } from "../agent/describe-failure.ts";
-import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
-import { limitNoteFor } from "../agent/prompt.ts";
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { isServerTool } from "../agent/tools/client-tools.ts";
-import { storableJson } from "../agent/tools/make-storable.ts";
-import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
-import { sourcesOf } from "../agent/tools/web-search.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

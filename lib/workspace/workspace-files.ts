@@ -1,8 +1,8 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
+import { previewDocument } from "@platform/documents/preview-document";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { streamOf } from "@platform/kit/stream-of";
-import { previewDocument } from "../agent/preview-document.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { fileResponse } from "../sandbox/file-response.ts";

@@ -12,7 +12,7 @@ const programs = [
   "packages/sandbox/src/adapters/local/runner.ts",
   "packages/sandbox/src/adapters/system/enter.mjs",
   "packages/documents/src/document-worker.ts",
-  "lib/agent/output/validate-worker.ts",
+  "packages/agent/src/output/validate-worker.ts",
   "lib/content/media/probe-worker.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];

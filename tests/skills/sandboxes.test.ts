@@ -10,9 +10,9 @@ import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox, SandboxProvider } from "@platform/sandbox/port";
 import { createSystemProvider } from "@platform/sandbox/system";
 import { createVercelProvider } from "@platform/sandbox/vercel";
+import { builtInFiles, builtInSkills } from "@platform/skills/built-in-skills";
+import { contentOf, loadedPath } from "@platform/skills/skill";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInFiles, builtInSkills } from "../../lib/agent/skills/built-in-skills.ts";
-import { contentOf, loadedPath } from "../../lib/agent/skills/skill.ts";
 import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 
 const account = randomUUID();

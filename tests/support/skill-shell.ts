@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { quoteForShell } from "@platform/agent/tools/limits";
 import { createLocalProvider } from "@platform/sandbox/local";
-import { quoteForShell } from "../../lib/agent/tools/limits.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 export interface SkillResult {
@@ -42,7 +42,7 @@ export async function runSkillScript(
   opened ??= open();
   const { sandbox, home } = await opened;
   const folder = randomUUID();
-  cpSync(join(projectRoot, "lib/agent/skills", skill), join(home, folder, "skill"), {
+  cpSync(join(projectRoot, "packages/skills/built-in", skill), join(home, folder, "skill"), {
     recursive: true,
   });
   for (const [path, content] of Object.entries({ ...files, ".stdin": stdin })) {

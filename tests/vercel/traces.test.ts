@@ -45,7 +45,9 @@ describe.skipIf(process.env.NO_SERVER === "1")("a traced function", () => {
     "carries the workers that validate outputs and read documents: %s",
     (route) => {
       const files = tracedFiles(`app/${route}/route.js.nft.json`);
-      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_output/));
+      expect(files).toContainEqual(
+        expect.stringMatching(/\[worker thread\]-packages_agent_src_output/),
+      );
       expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-packages_documents/));
     },
   );

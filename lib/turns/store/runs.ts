@@ -1,5 +1,6 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 
+import type { ClientTool } from "@platform/agent/tools/client-tools";
 import {
   type Page,
   type PageRequest,
@@ -9,7 +10,6 @@ import {
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";

@@ -3,19 +3,19 @@
  * This file is long because it is the list of these queries.
  */
 
+import type { ContextState } from "@platform/agent/context";
+import type { SteeringMessage } from "@platform/agent/conversation";
+import { turnFacts } from "@platform/agent/facts";
+import type { JsonSchema } from "@platform/agent/output/json-schema";
+import type { StepResult, ToolCall, Usage } from "@platform/agent/step-result";
+import type { ClientTool } from "@platform/agent/tools/client-tools";
+import { turnMcpTools } from "@platform/agent/tools/mcp-tool";
 import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
 import { runOptions } from "@platform/endpoint/contract/run-options";
 import { turnPolicies } from "@platform/kit/network-policy";
+import { turnSkills } from "@platform/skills/prompt-skills";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ContextState } from "../../agent/context.ts";
-import type { SteeringMessage } from "../../agent/conversation.ts";
-import { turnFacts } from "../../agent/facts.ts";
-import type { JsonSchema } from "../../agent/output/json-schema.ts";
-import { turnSkills } from "../../agent/skills/prompt-skills.ts";
-import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
-import type { ClientTool } from "../../agent/tools/client-tools.ts";
-import { turnMcpTools } from "../../agent/tools/mcp-tool.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 import {

@@ -1,8 +1,8 @@
-import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";
+import { checkTemplate } from "@/lib/templates/check-options.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 

@@ -1,7 +1,7 @@
-import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { checkTemplate } from "@/lib/templates/check-options.ts";
 import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
 

@@ -1,4 +1,4 @@
-import { previewDocument } from "@/lib/agent/preview-document.ts";
+import { previewDocument } from "@platform/documents/preview-document";
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
