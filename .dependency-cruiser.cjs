@@ -47,7 +47,7 @@ const noArrowUp = floors.flatMap((folders, floor) =>
 );
 
 /** The packages from below: one imports only from packages before it. */
-const packageFloors = ["kit", "endpoint", "sandbox", "documents", "skills", "agent"];
+const packageFloors = ["kit", "endpoint", "sandbox", "documents", "skills", "media", "agent"];
 
 const noPackageUp = packageFloors.map((name, floor) => {
   const forbidden = [...packageFloors.slice(floor + 1), "client", "world-postgres"];

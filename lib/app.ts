@@ -13,11 +13,11 @@ import { log } from "@platform/kit/log";
 import { setProcessWide } from "@platform/kit/process-wide";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { count, observe, observePool } from "@platform/kit/telemetry/metrics";
+import type { ContentProvider } from "@platform/media/port";
+import { createThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
-import { createThumbnailCache } from "./content/media/shrink-image.ts";
-import type { ContentProvider } from "./content/port.ts";
 import { createProxyCache } from "./content/proxy-image.ts";
 import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
 import { MailWorker } from "./delivery/mail-worker.ts";
@@ -140,12 +140,12 @@ export async function createContent(
   { probes, renderings }: Readonly<Record<"probes" | "renderings", FairQueue>>,
 ): Promise<ContentProvider | null> {
   if (key) {
-    const { FalContent } = await import("./content/adapters/fal/provider.ts");
+    const { FalContent } = await import("@platform/media/fal");
     return new FalContent({ key, baseUrl, storageUrl, models, probes });
   }
-  const { canRender } = await import("./content/adapters/embedded/render-process.ts");
+  const { canRender } = await import("@platform/media/embedded/render-process");
   if (!canRender("images")) return null;
-  const { EmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
+  const { EmbeddedContent } = await import("@platform/media/embedded");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
   return new EmbeddedContent(root, { queue: renderings });
 }

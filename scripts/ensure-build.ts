@@ -12,6 +12,7 @@ const sources = [
   "packages/agent/src",
   "packages/documents/src",
   "packages/kit/src",
+  "packages/media/src",
   "packages/sandbox/src",
   "packages/skills/built-in",
   "packages/skills/src",

@@ -7,8 +7,8 @@ import type { JudgedRequest, ToolContext } from "@platform/agent/tools/tool";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import { log } from "@platform/kit/log";
 import type { TurnPolicies } from "@platform/kit/network-policy";
+import { MAX_PIXELS, shrinkForModel } from "@platform/media/shrink-image";
 import { isSandboxError } from "@platform/sandbox/port";
-import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   findRunCredential,

@@ -13,8 +13,8 @@ const programs = [
   "packages/sandbox/src/adapters/system/enter.mjs",
   "packages/documents/src/document-worker.ts",
   "packages/agent/src/output/validate-worker.ts",
-  "lib/content/media/probe-worker.ts",
-  "lib/content/adapters/embedded/render/main.ts",
+  "packages/media/src/probe-worker.ts",
+  "packages/media/src/adapters/embedded/render/main.ts",
 ];
 /** Next traces itself, and only it describes the API. The rest is data or belongs to the repository alone. */
 const IGNORED =

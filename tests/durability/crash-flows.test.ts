@@ -3,7 +3,7 @@
 import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type ScriptPart } from "../support/fakes/openai.ts";
-import { makeImage } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
 import { readWorkspaceFile } from "../support/fixtures/workspace-files.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";

@@ -11,7 +11,7 @@ import { modelCall } from "../../../lib/turns/model-call-contract.ts";
 import { parseMarkdown } from "../../../packages/documents/src/markdown.ts";
 import { writePdf } from "../../../packages/documents/src/write-pdf.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
-import { makeImage } from "../../support/fixtures/media.ts";
+import { makeImage } from "../../support/fixtures/encoded-media.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";

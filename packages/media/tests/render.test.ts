@@ -1,24 +1,24 @@
 /** Videos that are rendered on this machine, mode by mode, as another decoder sees them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import {
   createMediaFolder,
   drawScene,
   type MediaFolder,
   makeSpeech,
-} from "../../support/fixtures/content.ts";
+} from "../../../tests/support/fixtures/content.ts";
 import {
   makeVideoAs,
   makeVideoWithHiddenPackets,
   makeVideoWithSound,
-} from "../../support/fixtures/media.ts";
-import { renderVideo } from "../../support/fixtures/own-videos.ts";
+} from "../../../tests/support/fixtures/encoded-media.ts";
+import { renderVideo } from "../../../tests/support/fixtures/own-videos.ts";
 import {
   decodeFrames,
   decodeVideo,
   difference,
   measureVolume,
-} from "../../support/harness/decode.ts";
+} from "../../../tests/support/harness/decode.ts";
+import type { MediaFile, VideoOrder } from "../src/port.ts";
 
 /** Of two pictures that show the same, one of them through the encoder. */
 const SAME = 4;

@@ -1,9 +1,8 @@
 /** Small versions of images: as WebP for lists that load quickly, and as JPEG for models. */
 import { readFile } from "node:fs/promises";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
-import { createTtlCache } from "@platform/kit/ttl-cache";
-import type { Parts } from "../../parts.ts";
-import type { MediaKey } from "../storage/media-name.ts";
+import type { FairQueue } from "@platform/kit/fair-queue";
+import { createTtlCache, type TtlCache } from "@platform/kit/ttl-cache";
 import { sniffFile } from "./sniff-file.ts";
 import { sniffType } from "./sniff-type.ts";
 
@@ -82,13 +81,19 @@ function hasManyScans(bytes: Uint8Array): boolean {
 export const createThumbnailCache = () =>
   createTtlCache<Uint8Array<ArrayBuffer> | null>(THUMBNAIL_CACHE);
 
+interface ThumbnailParts {
+  readonly queues: { readonly thumbnails: FairQueue };
+  /** Null for a file that is no image. */
+  readonly thumbnails: TtlCache<Uint8Array<ArrayBuffer> | null>;
+}
+
 /**
  * Returns the image as WebP of at most this width, upright.
  * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
-  { queues, thumbnails }: Parts<"queues" | "thumbnails">,
-  key: MediaKey,
+  { queues, thumbnails }: ThumbnailParts,
+  key: { readonly accountId: string; readonly name: string },
   path: string,
   width: number,
 ): Promise<Uint8Array<ArrayBuffer> | AppError> {

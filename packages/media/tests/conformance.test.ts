@@ -3,10 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { EmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
-import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
-import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
-import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
+import { type FakeFal, startFakeFal } from "../../../tests/support/fakes/fal.ts";
 import {
   createMediaFolder,
   drawScene,
@@ -14,12 +11,15 @@ import {
   isEmpty,
   type MediaFolder,
   probes,
-  renderSettings,
   videoOrder,
   waitingFor,
-} from "../../support/fixtures/content.ts";
-import { digest } from "../../support/fixtures/media.ts";
-import { decodeVideo } from "../../support/harness/decode.ts";
+} from "../../../tests/support/fixtures/content.ts";
+import { digest } from "../../../tests/support/fixtures/encoded-media.ts";
+import { renderSettings } from "../../../tests/support/fixtures/renderer.ts";
+import { decodeVideo } from "../../../tests/support/harness/decode.ts";
+import { EmbeddedContent } from "../src/adapters/embedded/provider.ts";
+import { FalContent } from "../src/adapters/fal/provider.ts";
+import type { ContentProvider, MediaFile } from "../src/port.ts";
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });

@@ -4,14 +4,14 @@ import { type AppError, invalidField, isAppError } from "@platform/endpoint/cont
 import type { TurnPolicies } from "@platform/kit/network-policy";
 import { hostRefusal } from "@platform/kit/outbound/network-policy";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
-import type { Parts } from "../../parts.ts";
-import { allowsLoopback } from "../../platform/config.ts";
-import type { MediaFile } from "../port.ts";
-import type { MediaStorage } from "../storage/port.ts";
-import { type DownloadLimits, download } from "./download.ts";
-import { probeMedia } from "./probe-media.ts";
-import { sniffFile } from "./sniff-file.ts";
-import type { MediaKind } from "./sniff-type.ts";
+import { type DownloadLimits, download } from "@platform/media/download";
+import type { MediaFile } from "@platform/media/port";
+import { probeMedia } from "@platform/media/probe-media";
+import { sniffFile } from "@platform/media/sniff-file";
+import type { MediaKind } from "@platform/media/sniff-type";
+import type { Parts } from "../parts.ts";
+import { allowsLoopback } from "../platform/config.ts";
+import type { MediaStorage } from "./storage/port.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BYTES: Readonly<Record<MediaKind, number>> = {

@@ -21,7 +21,7 @@ import {
 } from "mediabunny";
 import * as codecs from "node-webcodecs";
 import sharp, { type Sharp } from "sharp";
-import { CONTAINER_FORMATS } from "../../../media/container-formats.ts";
+import { CONTAINER_FORMATS } from "../../../container-formats.ts";
 import { type Size, UnusableInput } from "./pictures.ts";
 
 export const FRAME_RATE = 24;

@@ -18,9 +18,7 @@ import { log } from "@platform/kit/log";
 import { isLoopback } from "@platform/kit/outbound/public-address";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { z } from "zod";
-import { download } from "../../media/download.ts";
-import { probeMedia } from "../../media/probe-media.ts";
-import { sniffFile } from "../../media/sniff-file.ts";
+import { download } from "../../download.ts";
 import {
   type AspectRatio,
   type ContentProvider,
@@ -33,6 +31,8 @@ import {
   type VideoMode,
   type VideoOrder,
 } from "../../port.ts";
+import { probeMedia } from "../../probe-media.ts";
+import { sniffFile } from "../../sniff-file.ts";
 import { type FalAccess, FalClient, type Fault, mayPass, queuedRequest } from "./client.ts";
 import {
   describeImages,

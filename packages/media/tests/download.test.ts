@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DownloadLimits, download } from "../../../lib/content/media/download.ts";
+import { type DownloadLimits, download } from "../src/download.ts";
 
 const MIB = 1024 * 1024;
 const limits: DownloadLimits = { maxBytes: MIB, deadlineMs: 30_000, allowLoopback: true };

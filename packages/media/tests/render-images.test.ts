@@ -3,15 +3,15 @@ import { readFile } from "node:fs/promises";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { ImageOrder } from "../../../lib/content/port.ts";
 import {
   createMediaFolder,
-  createRenderer,
   drawScene,
   imageOrder,
   type MediaFolder,
-} from "../../support/fixtures/content.ts";
-import { digest } from "../../support/fixtures/media.ts";
+} from "../../../tests/support/fixtures/content.ts";
+import { digest } from "../../../tests/support/fixtures/encoded-media.ts";
+import { createRenderer } from "../../../tests/support/fixtures/renderer.ts";
+import type { ImageOrder } from "../src/port.ts";
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });

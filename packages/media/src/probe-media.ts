@@ -52,7 +52,7 @@ export async function probeMedia(
 async function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
   // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
   // object.
-  const code = join(process.cwd(), "lib", "content", "media", "probe-worker.ts");
+  const code = join(process.cwd(), "packages", "media", "src", "probe-worker.ts");
   const worker = new Worker(code, {
     workerData: { path },
     env: {},

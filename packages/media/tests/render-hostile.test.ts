@@ -5,11 +5,8 @@ import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { probeMedia } from "../../../lib/content/media/probe-media.ts";
-import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import {
   createMediaFolder,
-  createRenderer,
   drawScene,
   isEmpty,
   type MediaFolder,
@@ -17,9 +14,16 @@ import {
   makeWav,
   probes,
   videoOrder,
-} from "../../support/fixtures/content.ts";
-import { makeImage, makeVideo, makeVideoAs } from "../../support/fixtures/media.ts";
-import { findConfined, listConfined } from "../../support/harness/confined.ts";
+} from "../../../tests/support/fixtures/content.ts";
+import {
+  makeImage,
+  makeVideo,
+  makeVideoAs,
+} from "../../../tests/support/fixtures/encoded-media.ts";
+import { createRenderer } from "../../../tests/support/fixtures/renderer.ts";
+import { findConfined, listConfined } from "../../../tests/support/harness/confined.ts";
+import type { MediaFile, VideoOrder } from "../src/port.ts";
+import { probeMedia } from "../src/probe-media.ts";
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });

@@ -1,9 +1,9 @@
 /** `extend` takes every video that the service has made itself. The soak does so many times over. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type MediaFile, VIDEO_MODES, type VideoMode } from "../../../lib/content/port.ts";
-import { createMediaFolder, type MediaFolder } from "../../support/fixtures/content.ts";
-import { renderEveryMode, renderVideo } from "../../support/fixtures/own-videos.ts";
-import { decodeVideo } from "../../support/harness/decode.ts";
+import { createMediaFolder, type MediaFolder } from "../../../tests/support/fixtures/content.ts";
+import { renderEveryMode, renderVideo } from "../../../tests/support/fixtures/own-videos.ts";
+import { decodeVideo } from "../../../tests/support/harness/decode.ts";
+import { type MediaFile, VIDEO_MODES, type VideoMode } from "../src/port.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

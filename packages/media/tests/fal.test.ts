@@ -6,10 +6,8 @@
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
-import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
-import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
-import { type Fault, PROVIDER_TEXT } from "../../support/fakes/vendor-server.ts";
+import { type FakeFal, startFakeFal } from "../../../tests/support/fakes/fal.ts";
+import { type Fault, PROVIDER_TEXT } from "../../../tests/support/fakes/vendor-server.ts";
 import {
   createMediaFolder,
   imageOrder,
@@ -18,8 +16,10 @@ import {
   probes,
   videoOrder,
   waitingFor,
-} from "../../support/fixtures/content.ts";
-import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts";
+} from "../../../tests/support/fixtures/content.ts";
+import { makeImage, makeSound, makeVideo } from "../../../tests/support/fixtures/encoded-media.ts";
+import { FalContent } from "../src/adapters/fal/provider.ts";
+import type { ContentProvider, MediaFile, VideoOrder } from "../src/port.ts";
 
 let mediaFolder: MediaFolder;
 let fal: FakeFal;

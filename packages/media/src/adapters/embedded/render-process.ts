@@ -89,7 +89,8 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 /** Gives the server priority over its renderings. */
 const NICENESS = "5";
 
-const program = () => findProgram("lib/content/adapters/embedded/render/main", ["lib/content"]);
+const program = () =>
+  findProgram("packages/media/src/adapters/embedded/render/main", ["packages/media/src"]);
 
 /** Returns whether everything is installed that renders images, or videos too: deployments may leave it out. */
 export function canRender(kind: "images" | "videos"): boolean {

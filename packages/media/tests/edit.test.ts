@@ -2,23 +2,23 @@
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
-import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import {
   createMediaFolder,
   drawScene,
   type MediaFolder,
-  renderSettings,
   videoOrder,
-} from "../../support/fixtures/content.ts";
-import { makeSound, makeVideo } from "../../support/fixtures/media.ts";
-import { renderVideo } from "../../support/fixtures/own-videos.ts";
+} from "../../../tests/support/fixtures/content.ts";
+import { makeSound, makeVideo } from "../../../tests/support/fixtures/encoded-media.ts";
+import { renderVideo } from "../../../tests/support/fixtures/own-videos.ts";
+import { renderSettings } from "../../../tests/support/fixtures/renderer.ts";
 import {
   decodeFrames,
   decodeVideo,
   difference,
   measureVolume,
-} from "../../support/harness/decode.ts";
+} from "../../../tests/support/harness/decode.ts";
+import { render } from "../src/adapters/embedded/render-process.ts";
+import type { EditStep, MediaFile } from "../src/port.ts";
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });

@@ -1,20 +1,20 @@
 /** What the server reads of a caller's file by itself: its container, and nothing that is encoded in it. */
 import { open, truncate } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import {
   createMediaFolder,
   type MediaFolder,
   makeSpeech,
   probes,
-} from "../../support/fixtures/content.ts";
+} from "../../../tests/support/fixtures/content.ts";
 import {
   makeImage,
   makeSound,
   makeVideo,
   makeVideoAs,
   makeVideoWithSound,
-} from "../../support/fixtures/media.ts";
+} from "../../../tests/support/fixtures/encoded-media.ts";
+import { probeMedia } from "../src/probe-media.ts";
 
 let mediaFolder: MediaFolder;
 const never = new AbortController().signal;

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import sharp, { type OverlayOptions, type Sharp } from "sharp";
-import { sniffFile } from "../../../media/sniff-file.ts";
 import type { ImageAspectRatio, ImageOrder, Resolution } from "../../../port.ts";
+import { sniffFile } from "../../../sniff-file.ts";
 
 /** Thrown when a caller's file cannot be used. All other errors in the child are failures of ours. */
 export class UnusableInput extends Error {
