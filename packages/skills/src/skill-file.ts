@@ -12,7 +12,7 @@ export const MAX_HEAD_BYTES = 4_096;
 /** Longer front matter counts as part of the instructions. */
 const MAX_FRONT_MATTER_CHARS = 65_536;
 /** Enough for the front matter and more text than is ever shown. */
-export const MAX_SKILL_BYTES = 4 * (MAX_FRONT_MATTER_CHARS + MAX_OUTPUT_CHARS);
+export const MAX_SKILL_TEXT_BYTES = 4 * (MAX_FRONT_MATTER_CHARS + MAX_OUTPUT_CHARS);
 
 /** The limit for a field that is parsed. Of a longer one, the start is. */
 const MAX_FIELD_CHARS = 2_000;

@@ -9,6 +9,8 @@ export type SkillFile = { readonly path: string; readonly size: number } & (
 );
 
 export const SKILL_FILE = "SKILL.md";
+export const MAX_SKILL_BYTES = 1024 * 1024;
+export const MAX_SKILL_FILES = 100;
 
 /** `sandbox` is a folder of the session's sandbox, where any command can write one. */
 export const SKILL_SOURCES = ["sandbox", "account", "organization", "built-in"] as const;

@@ -6,7 +6,7 @@ import {
   listedDescription,
   MAX_HEAD_BYTES,
   MAX_HEAD_LINES,
-  MAX_SKILL_BYTES,
+  MAX_SKILL_TEXT_BYTES,
   readSkillHead,
   splitSkill,
 } from "@platform/skills/skill-file";
@@ -54,7 +54,7 @@ export const skill = agentTool({
     if (found) {
       const bytes = await sandbox.readFile(found.path);
       await library.recordFromSandbox(found.name);
-      const text = new TextDecoder().decode(bytes.subarray(0, MAX_SKILL_BYTES));
+      const text = new TextDecoder().decode(bytes.subarray(0, MAX_SKILL_TEXT_BYTES));
       return describe(found.name, found.path, text, args);
     }
     const loaded = await library.load(name);

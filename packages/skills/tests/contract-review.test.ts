@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { projectRoot } from "../../scripts/project-root.ts";
-import { runSkillScript } from "../support/skill-shell.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
+import { runSkillScript } from "./skill-shell.ts";
 
 const agreement = readFileSync(
   join(projectRoot, "tests/support/fixtures/skills/contract-review/recording-agreement.txt"),

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { projectRoot } from "../../scripts/project-root.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 
 it("has the same reader of tables in every skill that reads one", () => {
   const folder = join(projectRoot, "packages/skills/built-in");

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { projectRoot } from "../../scripts/project-root.ts";
-import { findingRows, netsByKey, runSkillJson, runSkillRefusal } from "../support/skill-json.ts";
-import { runSkillScript } from "../support/skill-shell.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
+import { findingRows, netsByKey, runSkillJson, runSkillRefusal } from "./skill-json.ts";
+import { runSkillScript } from "./skill-shell.ts";
 
 const SAMPLE = readFileSync(
   join(projectRoot, "tests/support/fixtures/skills/royalty-statement/distrokid.tsv"),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { quoteForShell } from "@platform/agent/tools/limits";
 import { createLocalProvider } from "@platform/sandbox/local";
-import { projectRoot } from "../../scripts/project-root.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
 
 export interface SkillResult {
   readonly stdout: string;

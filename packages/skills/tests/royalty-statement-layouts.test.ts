@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findingRows, netsByKey, runSkillJson } from "../support/skill-json.ts";
+import { findingRows, netsByKey, runSkillJson } from "./skill-json.ts";
 
 interface LayoutCase {
   readonly layout: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runSkillJson, runSkillRefusal } from "../support/skill-json.ts";
+import { runSkillJson, runSkillRefusal } from "./skill-json.ts";
 
 const recoup = (deal: unknown) =>
   runSkillJson("royalty-statement", "recoup.py", { stdin: JSON.stringify(deal) });

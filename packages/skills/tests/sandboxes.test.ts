@@ -10,10 +10,10 @@ import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox, SandboxProvider } from "@platform/sandbox/port";
 import { createSystemProvider } from "@platform/sandbox/system";
 import { createVercelProvider } from "@platform/sandbox/vercel";
-import { builtInFiles, builtInSkills } from "@platform/skills/built-in-skills";
-import { contentOf, loadedPath } from "@platform/skills/skill";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FakeVercel, startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
+import { type FakeVercel, startFakeVercel } from "../../../tests/support/fakes/vercel-sandbox.ts";
+import { builtInFiles, builtInSkills } from "../src/built-in-skills.ts";
+import { contentOf, loadedPath } from "../src/skill.ts";
 
 const account = randomUUID();
 let folder: string;

@@ -4,13 +4,19 @@ import { type AppError, invalidField } from "@platform/endpoint/contract/app-err
 import { skillName } from "@platform/endpoint/contract/run-options";
 import { hasTags } from "@platform/endpoint/contract/visible-text";
 import { safeFileName } from "@platform/kit/zip";
-import { allowedToolsField } from "@platform/skills/allowed-tools";
-import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "@platform/skills/skill";
-import { splitSkill } from "@platform/skills/skill-file";
 import { parse } from "yaml";
 import { z } from "zod";
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
+import { allowedToolsField } from "./allowed-tools.ts";
 import { openArchive } from "./read-archive.ts";
+import {
+  digestOf,
+  MAX_SKILL_BYTES,
+  MAX_SKILL_FILES,
+  SKILL_FILE,
+  type SkillFile,
+  skillFile,
+} from "./skill.ts";
+import { splitSkill } from "./skill-file.ts";
 
 /** The files of a skill, which have passed all checks. */
 export interface SkillContent {

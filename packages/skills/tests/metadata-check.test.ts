@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { projectRoot } from "../../scripts/project-root.ts";
-import { runSkillJson, runSkillRefusal } from "../support/skill-json.ts";
-import { runSkillScript } from "../support/skill-shell.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
+import { runSkillJson, runSkillRefusal } from "./skill-json.ts";
+import { runSkillScript } from "./skill-shell.ts";
 
 const SCRIPT = ["metadata-check", "check_metadata.py"] as const;
 const RELEASE = readFileSync(
