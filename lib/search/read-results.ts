@@ -1,10 +1,6 @@
 /** Reads the results of a vendor, which are data of strangers: bounded texts, http URLs, and plain days. */
 
-import type {
-  SearchFailure,
-  SearchRequest,
-  SearchResult,
-} from "@platform/agent/tools/search-request";
+import type { SearchFailure, SearchRequest, SearchResult } from "@platform/agent/tools/search";
 import {
   fetchJson,
   type UpstreamAnswer,

@@ -1,5 +1,4 @@
 /** Makes the requests of a turn fit into the context of its model. */
-
 import { type FailedCall, instructionsFor } from "@platform/agent/call-model";
 import {
   budgetOf,

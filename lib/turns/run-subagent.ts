@@ -2,7 +2,6 @@
  * A subagent: a separate conversation within a tool call. Its steps are recorded like those of its turn,
  * so a process that continues the turn repeats at most the model call in progress, and no command.
  */
-
 import { callModel } from "@platform/agent/call-model";
 import type { StepResult, ToolCall } from "@platform/agent/step-result";
 import { cut, MAX_SUBAGENT_STEPS } from "@platform/agent/tools/limits";

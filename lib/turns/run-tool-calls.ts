@@ -3,11 +3,7 @@ import { showResults } from "@platform/agent/tool-results";
 import { isRepeatable, runTool } from "@platform/agent/tools";
 import { inStoredOrder } from "@platform/agent/tools/make-storable";
 import type { MediaRequest } from "@platform/agent/tools/media-request";
-import type {
-  SearchAnswer,
-  SearchFailure,
-  SearchRequest,
-} from "@platform/agent/tools/search-request";
+import type { SearchAnswer, SearchFailure, SearchRequest } from "@platform/agent/tools/search";
 import type { SubagentWork } from "@platform/agent/tools/tool";
 import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";

@@ -2,7 +2,6 @@
  * The end of a turn with an output schema: a valid call of `submit_output`. Everything here follows from the
  * recorded steps and tool calls, so a turn that continues after a crash decides the same.
  */
-
 import type { JsonSchema } from "@platform/agent/output/json-schema";
 import { NOTE } from "@platform/agent/prompt";
 import type { StepResult } from "@platform/agent/step-result";

@@ -1,5 +1,4 @@
 /** The playground, and chats and runs as code. */
-
 import { toolSchemas } from "@platform/agent/tools";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";

@@ -1,5 +1,4 @@
 /** kill -9 of a server while turns use what the flows have: limits, fallbacks, outputs, verdicts and files. */
-
 import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type ScriptPart } from "../support/fakes/openai.ts";

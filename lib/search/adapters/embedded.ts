@@ -1,5 +1,5 @@
 /** Web search without a vendor: a few pages of public references of the trade, which a result says of itself. */
-import type { SearchResult } from "@platform/agent/tools/search-request";
+import type { SearchResult } from "@platform/agent/tools/search";
 import type { SearchProvider } from "../port.ts";
 import { readResults } from "../read-results.ts";
 

@@ -1,5 +1,4 @@
 /** The queries with which requests claim a chat, find its active turn and stop it. */
-
 import type { ClientTool } from "@platform/agent/tools/client-tools";
 import type { UIMessage } from "ai";
 import { z } from "zod";

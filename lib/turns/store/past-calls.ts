@@ -1,5 +1,4 @@
 /** The query of a past model call. */
-
 import type { StepResult } from "@platform/agent/step-result";
 import { z } from "zod";
 import { call } from "../../platform/database/query.ts";

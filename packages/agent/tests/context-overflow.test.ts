@@ -2,7 +2,6 @@
  * How servers say that a request does not fit into the context of its model. The wordings are from the documentation
  * of providers and from public reports.
  */
-
 import { log } from "@platform/kit/log";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

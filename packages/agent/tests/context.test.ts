@@ -1,5 +1,4 @@
 /** This file is long because its conversations are made by one set of helpers. */
-
 import type { AssistantContent, JSONValue, ModelMessage, ToolContent } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

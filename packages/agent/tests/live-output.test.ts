@@ -1,5 +1,4 @@
 /** What is shown of a command's output while it runs. */
-
 import { expect, test } from "vitest";
 import { storableTail } from "../src/tools/make-storable.ts";
 

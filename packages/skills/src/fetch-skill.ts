@@ -1,5 +1,4 @@
 /** Fetches a skill from the archive of a Git host, or from any ZIP archive. */
-
 import {
   type AppError,
   appError,
@@ -37,10 +36,7 @@ export async function fetchSkill(
   const source = sourceOf(address);
   if (isAppError(source)) return source;
   const bytes = await fetchArchive(source.archive, allowLoopback);
-  if (isAppError(bytes)) return bytes;
-  const read = await readSkill(bytes, source.path);
-  if (isAppError(read)) return read;
-  return { content: read.content, ref: source.ref, path: source.path, commit: read.commit };
+  return isAppError(bytes) ? bytes : readSkill(bytes, source);
 }
 
 interface Source {
@@ -50,6 +46,8 @@ interface Source {
   readonly path: string | null;
 }
 
+const notFolder = invalidField("url", "url must be a repository or a folder of one");
+
 /** Returns where the archive is. A Git host's has the commit in its comment, as `git archive` writes it. */
 function sourceOf({ url: given, ref, path }: SkillAddress): Source | AppError {
   const url = new URL(given);
@@ -57,9 +55,7 @@ function sourceOf({ url: given, ref, path }: SkillAddress): Source | AppError {
   const clean = (text: string | undefined) => text?.replace(/^\/+|\/+$/g, "") || null;
   if (url.hostname === "github.com" && parts.length >= 2 && !/\.zip$/.test(url.pathname)) {
     const [owner, repository = "", kind, tree, ...folders] = parts;
-    if (kind !== undefined && kind !== "tree") {
-      return invalidField("url", "url must be a repository or a folder of one");
-    }
+    if (kind !== undefined && kind !== "tree") return notFolder;
     const chosen = ref ?? tree ?? "HEAD";
     const archive = new URL("https://codeload.github.com");
     archive.pathname = `/${owner}/${repository.replace(/\.git$/, "")}/zip/${chosen}`;
@@ -69,9 +65,7 @@ function sourceOf({ url: given, ref, path }: SkillAddress): Source | AppError {
     const split = parts.indexOf("-");
     const project = parts.slice(0, split < 0 ? undefined : split);
     const [kind, tree, ...folders] = split < 0 ? [] : parts.slice(split + 1);
-    if (kind !== undefined && kind !== "tree") {
-      return invalidField("url", "url must be a repository or a folder of one");
-    }
+    if (kind !== undefined && kind !== "tree") return notFolder;
     const chosen = ref ?? tree ?? "HEAD";
     const archive = new URL("https://gitlab.com");
     archive.pathname = `/${project.join("/").replace(/\.git$/, "")}/-/archive/${chosen}/skill.zip`;
@@ -98,10 +92,7 @@ async function download(url: URL, allowLoopback: boolean): Promise<Buffer | AppE
   }
 }
 
-async function readSkill(
-  bytes: Buffer,
-  path: string | null,
-): Promise<Pick<FetchedSkill, "content" | "commit"> | AppError> {
+async function readSkill(bytes: Buffer, { ref, path }: Source): Promise<FetchedSkill | AppError> {
   const archive = openArchive(bytes);
   if (typeof archive === "string") return invalidField("url", `url: the archive ${archive}`);
   const entries = archive.entries.filter(({ name }) => !name.endsWith("/") && !isLitter(name));
@@ -128,7 +119,7 @@ async function readSkill(
   const content = checkSkill(files, "url");
   if (isAppError(content)) return content;
   const commit = /^[0-9a-f]{40}$/.exec(archive.comment)?.[0] ?? null;
-  return { content, commit };
+  return { content, ref, path, commit };
 }
 
 const withoutFirst = (path: string): string => path.slice(path.indexOf("/") + 1);

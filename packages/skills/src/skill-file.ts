@@ -2,7 +2,6 @@
  * SKILL.md files, which any code in the sandbox may have written. The YAML parser takes quadratic
  * time, so it gets only a bounded head of a file.
  */
-
 import { cutOutput, MAX_OUTPUT_CHARS } from "@platform/sandbox/cut-output";
 import { parse } from "yaml";
 

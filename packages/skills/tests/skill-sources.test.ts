@@ -1,5 +1,4 @@
 /** Where the archive of an import is, for the URLs that people copy from a Git host. */
-
 import { appError } from "@platform/endpoint/contract/app-error";
 import { expect, test } from "vitest";
 import { fetchSkill, type SkillAddress } from "../src/fetch-skill.ts";

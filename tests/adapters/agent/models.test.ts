@@ -2,7 +2,6 @@
  * The providers of models: what they list, and how their answers are read. This file is long because one server of
  * models serves all of its tests.
  */
-
 import { createGatewayModels } from "@platform/agent/models/gateway";
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

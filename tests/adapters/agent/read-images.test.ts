@@ -1,5 +1,4 @@
 /** Images and scanned PDFs that the tool `read` shows, and how a model gets them. */
-
 import { tokensOf } from "@platform/agent/context";
 import { imagesMessage, pathsOf, storeImage, withImages } from "@platform/agent/tool-images";
 import type { ModelMessage, ToolModelMessage } from "ai";

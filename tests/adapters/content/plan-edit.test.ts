@@ -1,5 +1,4 @@
 /** What a template adds to a result, and how a request overrides it. */
-
 import type { VideoMode } from "@platform/media/port";
 import { describe, expect, test } from "vitest";
 import { createVideoContract } from "../../../lib/content/contract.ts";

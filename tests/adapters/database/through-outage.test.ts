@@ -1,5 +1,4 @@
 /** A call that is repeated through an outage of the database. */
-
 import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { expect, test } from "vitest";
 import { throughOutage } from "../../../lib/platform/database/unavailable.ts";

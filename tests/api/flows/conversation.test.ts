@@ -2,7 +2,6 @@
  * What the model is sent, and what a turn leaves in the chat. This file is long because all its tests
  * share one server and its model.
  */
-
 import { withoutFacts } from "@platform/agent/facts";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -2,7 +2,6 @@
  * Limits of runs: their cost, their steps and their duration. A crash of their server is in
  * tests/durability/crash-flows.test.ts.
  */
-
 import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ScriptPart } from "../../support/fakes/openai.ts";

@@ -10,7 +10,7 @@ import type { z } from "zod";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { McpTool } from "./mcp-tool.ts";
 import type { MediaRequest } from "./media-request.ts";
-import type { SearchAnswer, SearchFailure, SearchRequest } from "./search-request.ts";
+import type { SearchAnswer, SearchFailure, SearchRequest } from "./search.ts";
 
 export interface SubagentWork {
   readonly task: string;
