@@ -39,6 +39,6 @@ export async function register(): Promise<void> {
   scheduleDeliveries(app);
   const { scheduleMails } = await import("./lib/delivery/mail-worker.ts");
   scheduleMails(app);
-  const { scheduleConsolidations } = await import("./lib/turns/memory-worker.ts");
+  const { scheduleConsolidations } = await import("./lib/memory/worker.ts");
   scheduleConsolidations(app);
 }

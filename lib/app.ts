@@ -26,6 +26,7 @@ import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts
 import type { Engine } from "./engine/port.ts";
 import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
+import { MemoryWorker } from "./memory/worker.ts";
 import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
 import { createQueues } from "./platform/queues.ts";
@@ -34,7 +35,6 @@ import { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
-import { MemoryWorker } from "./turns/memory-worker.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
 import { DeliveryWorker } from "./webhooks/delivery-worker.ts";

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { projectRoot } from "./project-root.ts";
 
 /** The programs that `findProgram` (`packages/kit/src/isolation/program.ts`) is asked for. */
@@ -10,7 +11,7 @@ const PROGRAMS = [
 ];
 /** What they read beside their modules. */
 const DATA = ["packages/sandbox/src/adapters/local/wasm/openpyxl.zip"];
-const IMPORT = /(\b(?:from|import)\s*\(?\s*")(\.[^"]+)\.ts"/g;
+const IMPORT = /(?<=\b(?:from|import)\s*\(?\s*")(\.[^"]+\.ts|@platform\/[^"]+)(?=")/g;
 
 /** Writes the programs, and all modules that they import, without their types into the folder `programs`. */
 export function buildPrograms(distDir: string): void {
@@ -21,8 +22,14 @@ export function buildPrograms(distDir: string): void {
     const code = stripTypeScriptTypes(readFileSync(join(projectRoot, file), "utf8"));
     const target = join(folder, file.replace(/\.ts$/, ".js"));
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, code.replaceAll(IMPORT, '$1$2.js"'));
-    for (const [, , path] of code.matchAll(IMPORT)) files.add(join(dirname(file), `${path}.ts`));
+    const fileOf = (specifier: string) =>
+      specifier.startsWith(".")
+        ? join(dirname(file), specifier)
+        : relative(projectRoot, fileURLToPath(import.meta.resolve(specifier)));
+    const pathOf = (specifier: string) =>
+      `./${relative(dirname(file), fileOf(specifier)).replace(/\.ts$/, ".js")}`;
+    writeFileSync(target, code.replaceAll(IMPORT, pathOf));
+    for (const [specifier] of code.matchAll(IMPORT)) files.add(fileOf(specifier));
   }
   for (const file of DATA) cpSync(join(projectRoot, file), join(folder, file));
   // Next declares the modules of its folder as CommonJS.

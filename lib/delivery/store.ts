@@ -13,16 +13,9 @@ import {
 } from "@platform/endpoint/contract/pagination";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import {
-  type Deliver,
-  type DeliveryAddress,
-  delivery,
-  deliveryAddress,
-  ownDelivery,
-} from "./contract.ts";
+import { type DeliveryAddress, delivery, deliveryAddress, ownDelivery } from "./contract.ts";
 
 const MAX_ADDRESSES = 100;
 const MAX_CONFIRMATIONS_A_DAY = 20;
@@ -101,15 +94,6 @@ const faults = z.array(z.object({ address: z.string(), fault: z.string() }));
 export function findRecipientFaults(accountId: string, addresses: readonly string[]) {
   const args = { p_account_id: accountId, p_addresses: addresses };
   return call("recipient_faults", args, faults);
-}
-
-/** Sets who gets the result of the run, before the run starts. */
-export async function setTurnDeliver(accountId: string, turnId: string, entries: Deliver) {
-  const args = {
-    ...{ p_account_id: accountId, p_turn_id: turnId, p_entries: entries },
-    p_approval_days: config().APPROVAL_DAYS,
-  };
-  await call("set_turn_deliver", args, z.null());
 }
 
 /** Errors: 404. */

@@ -5,16 +5,19 @@
 
 import type { Contract } from "@platform/endpoint/contract/contract";
 import * as accounts from "../accounts/contract.ts";
+import * as approvals from "../approvals/contract.ts";
 import * as artists from "../artists/contract.ts";
 import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
 import * as content from "../content/contract.ts";
+import * as contexts from "../context/contract.ts";
 import * as delivery from "../delivery/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
 import * as mcp from "../mcp/contract.ts";
 import * as mcpServers from "../mcp-servers/contract.ts";
+import * as memories from "../memory/contract.ts";
 import * as models from "../models/contract.ts";
 import * as organizations from "../organizations/contract.ts";
 import * as requests from "../requests/contract.ts";
@@ -28,8 +31,6 @@ import * as skills from "../skills/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as triggers from "../triggers/contract.ts";
-import * as approvals from "../turns/approvals-contract.ts";
-import * as contexts from "../turns/context-contract.ts";
 import * as chat from "../turns/contract.ts";
 import * as modelCalls from "../turns/model-call-contract.ts";
 import * as queue from "../turns/queue-contract.ts";
@@ -37,7 +38,6 @@ import * as runs from "../turns/run-contract.ts";
 import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
 import * as workspaces from "../workspace/contract.ts";
-import * as memories from "../workspace/memory-contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,

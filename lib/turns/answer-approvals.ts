@@ -4,19 +4,19 @@ import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { tooManyTurns } from "@platform/endpoint/contract/quota";
 import { optionsIn, type TurnOptions, turnOptions } from "@platform/endpoint/contract/run-options";
 import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
-import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
-import type { Parts } from "../parts.ts";
-import { isMadeWithSecret } from "../platform/find-secret.ts";
-import { signApproval } from "./approve-calls.ts";
-import type { EndParts } from "./finish-stream.ts";
-import { getRun } from "./get-run.ts";
-import type { Run } from "./run-contract.ts";
+import { signApproval } from "../approvals/effects.ts";
 import {
   type ApprovalAnswer,
   isAskedWithOptions,
   type RefusedAnswers,
   recordAnswers,
-} from "./store/approvals.ts";
+} from "../approvals/store.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import type { Parts } from "../parts.ts";
+import { isMadeWithSecret } from "../platform/find-secret.ts";
+import type { Run } from "../running-turn/run.ts";
+import type { EndParts } from "./finish-stream.ts";
+import { getRun } from "./get-run.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
 const answererOf = (caller: Caller) => ({ accountId: caller.ownerId, keyId: keyIdOf(caller) });

@@ -2,6 +2,8 @@ import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessageChunk } from "ai";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import type { ActiveTurn } from "../running-turn/state.ts";
+import { storeWorkspace } from "../tools/turn-workspace.ts";
 import {
   type EndParts,
   finishStream,
@@ -10,8 +12,7 @@ import {
   writeLastChunks,
 } from "./finish-stream.ts";
 import { readWholeLog } from "./replay-turn.ts";
-import { type ActiveTurn, loadTurn } from "./store/turns.ts";
-import { storeWorkspace } from "./turn-workspace.ts";
+import { loadTurn } from "./store/turns.ts";
 
 export interface FailedTurn {
   readonly turnId: string;

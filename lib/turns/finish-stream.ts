@@ -5,11 +5,17 @@ import { inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import type { MeasuredStep } from "./measure-step.ts";
-import { assembleParts, closeOpenParts, parseChunks, readProgress } from "./read-chunks.ts";
+import type { MeasuredStep } from "../running-turn/measure-step.ts";
+import {
+  assembleParts,
+  closeOpenParts,
+  parseChunks,
+  readProgress,
+} from "../running-turn/read-chunks.ts";
+import type { ActiveTurn, LoadedTurnKey, TurnEnd, TurnMetadata } from "../running-turn/state.ts";
+import { steeringChunks } from "../steering/system.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";
-import type { LoadedTurnKey } from "./store/model-calls.ts";
-import { type ActiveTurn, finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
+import { finishTurn } from "./store/turns.ts";
 
 /** The parts of the service that the end of a turn uses. */
 export type EndParts = Parts<"deliveryWorker" | "engine">;
@@ -87,15 +93,6 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<bool
   await writeLastChunks(log, error, metadata);
   return hasEnded;
 }
-
-/** Returns the chunks of the messages that the stream does not show yet. */
-export const steeringChunks = (
-  steering: readonly SteeringMessage[],
-  known: ReadonlySet<string> = new Set(),
-): UIMessageChunk[] =>
-  steering
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, parts }) => ({ type: "steering-message", id, parts }));
 
 /** A process that dies right here leaves the turn out of the metrics. */
 function measureTurn({ end, metadata: { modelId, usage, durationMs } }: Ending): void {

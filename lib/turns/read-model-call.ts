@@ -10,10 +10,10 @@ import { toolSchemas } from "@platform/agent/tools";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { cutOutput } from "@platform/sandbox/cut-output";
 import type { ModelMessage, UIMessage } from "ai";
+import { withoutBytes } from "../context/chat-context.ts";
 import { canReachWeb } from "../platform/config.ts";
-import { withoutBytes } from "./chat-context.ts";
+import { reportId } from "../tools/run-subagent.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
-import { reportId } from "./run-subagent.ts";
 import { selectModelCall } from "./store/past-calls.ts";
 
 const MAX_TEXT_CHARS = 20_000;

@@ -1,8 +1,8 @@
 import { getStaticToolName, isStaticToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 import type { TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import type { Run } from "../running-turn/run.ts";
 import { lastChunks } from "./finish-stream.ts";
-import type { Run } from "./run-contract.ts";
 import { assistantParts, type ClaimOutcome } from "./store/claims.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 

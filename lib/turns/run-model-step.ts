@@ -3,15 +3,17 @@ import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import { builtInsToLoad } from "@platform/skills/prompt-skills";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import { hasFiles } from "../running-turn/land-files.ts";
+import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
+import { parseChunks, readProgress } from "../running-turn/read-chunks.ts";
+import type { ActiveTurn } from "../running-turn/state.ts";
+import { type ModelSteps, type RunningTurn, Step } from "../running-turn/step.ts";
 import { recordTurnSkill } from "../skills/store.ts";
+import { withSteeringFiles } from "../steering/steer-turn.ts";
 import { writeLastChunks } from "./finish-stream.ts";
-import { hasFiles } from "./land-files.ts";
-import { type FileParts, landMessages, meetFiles } from "./message-files.ts";
-import { parseChunks, readProgress } from "./read-chunks.ts";
-import type { ClaimedTurn, RunningTurn } from "./running-turns.ts";
-import { withSteeringFiles } from "./steer-turn.ts";
-import { type ActiveTurn, beginClaimedTurn, loadTurn, storeFileParts } from "./store/turns.ts";
-import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
+import type { ClaimedTurn } from "./running-turns.ts";
+import { beginClaimedTurn, loadTurn, storeFileParts } from "./store/turns.ts";
+import { runStep, type StepParts } from "./turn-step.ts";
 
 /**
  * A durable step makes further model calls for this long, because each durable step costs several
@@ -74,7 +76,7 @@ async function runSteps(app: Needs, step: ModelSteps): Promise<NextCall | null> 
       const progress = isRepeated
         ? readProgress(await parseChunks(current.log.committed()))
         : undefined;
-      const next = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
+      const next = await runStep(new Step(app, step, current, progress, stop.signal, deadline));
       if (next === "waiting") return { next: current.steps.length, waits: true };
       current = next;
       isRepeated = false;

@@ -1,30 +1,7 @@
-import type { StepResult } from "@platform/agent/step-result";
 import { observe } from "@platform/kit/telemetry/metrics";
-import type { TurnLog } from "../engine/port.ts";
-import type { ModelCall } from "./model-call.ts";
-import type { ActiveTurn, KnownCall, TurnState } from "./store/turns.ts";
-
-/** How the tools of a turn have used the files of its sandbox. */
-export type WorkspaceUse = "none" | "read" | "write";
-
-/** The state of a turn for its next step. */
-export interface RunningTurn {
-  readonly turn: ActiveTurn;
-  /** The results of the steps that are committed. */
-  readonly steps: readonly StepResult[];
-  readonly log: TurnLog;
-  /** Whether the turn was loaded, and the next step may have started before. */
-  readonly mayRepeat?: boolean;
-  /** How this load of the turn has used the workspace. Default: none. */
-  readonly workspaceUse?: WorkspaceUse | undefined;
-  /** The model call of the next step, where it has started before the step. */
-  readonly call?: ModelCall;
-  /**
-   * The tool calls of the last step were recorded as started together with it, so they must run in this
-   * durable step. Contains the calls that had been recorded before.
-   */
-  readonly knownCalls?: readonly KnownCall[];
-}
+import type { ModelCall } from "../running-turn/model-call.ts";
+import type { TurnState } from "../running-turn/state.ts";
+import type { RunningTurn } from "../running-turn/step.ts";
 
 /** A turn as its claim has returned it, for its first step. */
 export interface ClaimedTurn {

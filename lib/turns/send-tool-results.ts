@@ -1,8 +1,8 @@
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { tooManyTurns } from "@platform/endpoint/contract/quota";
+import type { Run } from "../running-turn/run.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
-import type { Run } from "./run-contract.ts";
 import { answerToolCalls } from "./store/runs.ts";
 
 interface ToolResult {

@@ -13,10 +13,8 @@ import { drain } from "@platform/kit/drain";
 import { count } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
 import type { Logger } from "pino";
-import { setChatConnectors } from "../connectors/store.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { Deliver } from "../delivery/contract.ts";
-import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
@@ -29,17 +27,7 @@ import { readConversation, titleOf } from "./read-messages.ts";
 import { runCredentialForm } from "./start-turn.ts";
 import { draining, startWorkflow } from "./start-workflow.ts";
 import { runKey } from "./store/claims.ts";
-import {
-  assignRun,
-  discardRun,
-  instructRun,
-  type ProvisionedRun,
-  provisionRun,
-  setClientTools,
-  setOutputSchema,
-  setTurnWebhook,
-} from "./store/runs.ts";
-import { markUntrusted } from "./store/turns.ts";
+import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./store/runs.ts";
 
 export interface RunRequest extends RunOptions {
   readonly caller: Caller;
@@ -87,11 +75,18 @@ export const startedAnswer = (body: StartedRun) => ({
   headers: { location: `/api/chat/runs/${body.runId}`, "retry-after": "1" },
 });
 
+const deleted = appError("conflict", "The session was deleted before the run started");
 const refusals = {
-  too_many_turns: tooManyTurns,
   budget_reached: budgetReached,
+  chat: deleted,
   messages_full: messageQuotaExceeded,
+  session: deleted,
+  template: appError("not_found", "Template not found"),
+  template_version: appError("not_found", "Template version not found"),
+  too_many_turns: tooManyTurns,
 };
+/** The firing of a task is tried again with the version that the task keeps now. */
+const versionChanged = appError("conflict", "Another version of the template was just accepted");
 
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
@@ -136,29 +131,30 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
       key: runKey(turnId, runCredentialForm(caller)),
       kind,
       callerKeyId: keyIdOf(caller),
+      setup: {
+        output_schema: schema,
+        client_tools: tools,
+        webhook_url,
+        deliver: request.deliver,
+        untrusted: request.untrusted,
+        connectors: request.connectors,
+        instructions: request.instructions,
+        template_id: request.template_id,
+        template_version: request.template_version,
+        accepts_version: kind !== "task",
+        options: runOptions.parse(request),
+        default_model_id: model === null ? app.models.defaultModelId : null,
+      },
     }),
   );
-  if ("refused" in run) return refusals[run.refused];
+  if ("refused" in run) {
+    const isStale = run.refused === "template_version" && kind === "task";
+    return isStale ? versionChanged : refusals[run.refused];
+  }
   if (run.runId !== null) return started(run, run.runId);
 
   let result: StartedRun | AppError | undefined;
   try {
-    // Before the run starts: it must not end earlier.
-    if (request.connectors?.length) {
-      const chosen = await setChatConnectors(
-        { ...run, accountId: caller.accountId },
-        request.connectors,
-      );
-      if (isAppError(chosen)) return deleted;
-    }
-    if (schema) await setOutputSchema(caller.accountId, run.turnId, schema);
-    if (tools?.length) await setClientTools(caller.accountId, run.turnId, tools);
-    if (request.untrusted)
-      await markUntrusted({ accountId: caller.accountId, turnId: run.turnId }, request.untrusted);
-    if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
-    if (request.deliver?.length) {
-      await setTurnDeliver(caller.accountId, run.turnId, request.deliver);
-    }
     result = await startIn(app, run, request);
     return result;
   } finally {
@@ -172,22 +168,8 @@ async function startIn(
   request: RunRequest,
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
-  const { caller, kind = "headless", instructions, template_id: templateId, log } = request;
-  const { template_version: templateVersion } = request;
+  const { caller, kind = "headless", log } = request;
   const { accountId } = caller;
-  const options = runOptions.parse(request);
-  if (instructions || templateId || templateVersion || Object.keys(options).length > 0) {
-    const missing = await instructRun(accountId, run, {
-      instructions,
-      templateId,
-      templateVersion,
-      options,
-      defaultModelId: request.model ? null : app.models.defaultModelId,
-      acceptsVersion: kind !== "task",
-    });
-    if (missing === "template_version") return kind === "task" ? versionChanged : versionNotFound;
-    if (missing) return missing === "template" ? templateNotFound : deleted;
-  }
   const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
   const runId = await startWorkflow(app, turnId, runCredentialForm(caller));
@@ -197,12 +179,6 @@ async function startIn(
   if (assigned === runId) count("agent_platform.turns.started", 1, { kind });
   return started(run, assigned);
 }
-
-const templateNotFound = appError("not_found", "Template not found");
-const versionNotFound = appError("not_found", "Template version not found");
-/** The firing is tried again with the version that the task keeps now. */
-const versionChanged = appError("conflict", "Another version of the template was just accepted");
-const deleted = appError("conflict", "The session was deleted before the run started");
 
 const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedRun => ({
   runId,

@@ -17,13 +17,14 @@ import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
+import { type ModelCallParts, startFirstCall } from "../running-turn/model-call.ts";
+import type { TurnState } from "../running-turn/state.ts";
 import { checkClientTools, checkOptions } from "../templates/check-options.ts";
 import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { awaitRun } from "./get-run.ts";
-import { type ModelCallParts, startFirstCall } from "./model-call.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { draining, startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
@@ -35,7 +36,6 @@ import {
   claimTurn,
   runKey,
 } from "./store/claims.ts";
-import type { TurnState } from "./store/turns.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
 /** The options apply to the turn of this message only. */

@@ -4,9 +4,9 @@ import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { drain } from "@platform/kit/drain";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
+import { awaitsApproval } from "../approvals/store.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { awaitsApproval } from "./store/approvals.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */

@@ -7,16 +7,16 @@ import { writeTitle } from "@platform/agent/write-title";
 import { drain } from "@platform/kit/drain";
 import { log } from "@platform/kit/log";
 import { z } from "zod";
+import { reserveCompactionCall } from "../context/store.ts";
 import { hasAiModel } from "../models/has-ai-model.ts";
+import { requestOf } from "../outcome/judge-turn.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { requestOf } from "./judge-turn.ts";
-import { measureCalls, type UsageEntry } from "./measure-step.ts";
-import { answeringModels, type ModelCallParts } from "./model-call.ts";
+import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
+import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";
+import type { TurnState } from "../running-turn/state.ts";
 import { titleOf } from "./read-messages.ts";
-import { reserveCompactionCall } from "./store/compactions.ts";
-import type { TurnState } from "./store/turns.ts";
 
 const DEADLINE_MS = 15_000;
 /** Longer than the deadline, so only the lease of a process that has died ends by itself. */

@@ -201,7 +201,7 @@ begin
   where id = p_turn_id and account_id = p_account_id;
 end
 $$;
-comment on function public.set_turn_webhook is 'Sets the URL that is told of the end of a turn, besides the webhooks of its account.';
+comment on function public.set_turn_webhook is 'Sets the URL that is told of the end of a turn, besides the webhooks of its account. Servers of the version before call it.';
 
 -- Events ------------------------------------------------------------------------------------------
 

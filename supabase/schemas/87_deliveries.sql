@@ -264,7 +264,7 @@ language sql volatile set search_path = '' as $$
     deliver = jsonb_build_object('entries', p_entries, 'approval_days', p_approval_days)
   where id = p_turn_id and account_id = p_account_id
 $$;
-comment on function public.set_turn_deliver is 'Sets who gets the result of a turn, and how long its delivery waits for an approval, before its run starts.';
+comment on function public.set_turn_deliver is 'Sets who gets the result of a turn, and how long its delivery waits for an approval, before its run starts. Servers of the version before call it.';
 
 create function public.answer_of_turn(p_turn public.turns) returns text
 language sql stable set search_path = '' as $$

@@ -217,6 +217,38 @@ describe("provision_run", () => {
       expect(left).toHaveLength(0);
     }));
 
+  test("stores the whole request with it, or nothing", () =>
+    rolledBack(async (transaction) => {
+      const setup = {
+        output_schema: '{"type":"object"}',
+        client_tools: "[]",
+        webhook_url: "https://label.example/hook",
+        deliver: { entries: [], approval_days: 7 },
+        untrusted: [{ kind: "web", name: "label.example" }],
+        connectors: ["mail"],
+        instructions: "Be brief.",
+        options: { skills: ["a"] },
+        accepts_version: true,
+      };
+      const plan = { ...planOf(await transaction.account()), max_active: 0 };
+      await transaction.call("provision_run", { ...plan, setup });
+      const [row] = await transaction.sql`
+        select t.output_schema, t.client_tools, t.webhook_url, t.deliver, t.untrusted, x.connectors,
+          c.instructions, c.options
+        from turns t join chats c on c.id = t.chat_id join chat_connectors x on x.chat_id = c.id
+        where t.effect_id = ${plan.effect_id}`;
+      const { accepts_version: _, ...stored } = setup;
+      expect(row).toEqual(stored);
+      const other = { ...plan, effect_id: randomUUID(), turn_id: randomUUID() };
+      const missing = { ...setup, template_id: randomUUID() };
+      expect(
+        await transaction.call("provision_run", { ...other, key_hash: "b", setup: missing }),
+      ).toEqual({ refused: "template" });
+      const sessions = await transaction.sql`
+        select from sessions where account_id = ${plan.account_id}`;
+      expect(sessions).toHaveLength(1);
+    }));
+
   test("is discarded whole, unless its run has started", () =>
     rolledBack(async (transaction) => {
       const plan = { ...planOf(await transaction.account()), max_active: 0 };

@@ -1,6 +1,6 @@
 /** Runs with an `output_schema`, whose model submits the output. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OUTPUT_REQUEST } from "../../lib/turns/structured-output.ts";
+import { OUTPUT_REQUEST } from "../../lib/outcome/output.ts";
 import type { FakeOpenAI, Script, ScriptPart } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
 import type { Client } from "../support/harness/clients.ts";

@@ -1,8 +1,9 @@
 /** Triggers of tasks: created, listed and deleted, and the runs that their events start. */
+
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { run } from "../../lib/turns/run-contract.ts";
+import { run } from "../../lib/running-turn/run.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createTask, fireTasks } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";

@@ -31,7 +31,8 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 /** One row: the product against its baseline, and their ratio. */
 export function report(what: string, unit: string, ours: number, bare: number): void {
   const figure = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
-  const ratio = `${(ours / bare).toFixed(2)}x, ${ours >= bare ? "+" : ""}${(ours - bare).toFixed(1)}`;
+  const difference = `${ours >= bare ? "+" : ""}${(ours - bare).toFixed(1)}`;
+  const ratio = bare === 0 ? difference : `${(ours / bare).toFixed(2)}x, ${difference}`;
   console.log(
     `${what.padEnd(58)} ${figure(ours).padStart(12)} ${figure(bare).padStart(12)}   ${ratio}`,
   );

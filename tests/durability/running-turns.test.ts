@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { type RunningTurn, RunningTurns } from "../../lib/turns/running-turns.ts";
+import type { RunningTurn } from "../../lib/running-turn/step.ts";
+import { RunningTurns } from "../../lib/turns/running-turns.ts";
 
 // The store of running turns never looks inside a turn.
 const turn = {} as RunningTurn;

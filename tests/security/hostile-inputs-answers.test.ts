@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { assembleParts } from "@/lib/turns/read-chunks.ts";
+import { assembleParts } from "@/lib/running-turn/read-chunks.ts";
 import { MAX_TOOL_CALLS } from "@/packages/agent/src/models/bound-answer.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 

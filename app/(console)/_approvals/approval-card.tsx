@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Approval } from "@/lib/turns/approvals-contract.ts";
+import type { Approval } from "@/lib/approvals/contract.ts";
 import { Button } from "../_ui/button.tsx";
 import { ForeignText } from "../_ui/foreign-text.tsx";
 import { ShieldQuestion } from "../_ui/icons.tsx";

@@ -3,7 +3,7 @@ import { visibleName } from "@platform/kit/visible-name";
 import { useQuery as useStored } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
-import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
+import type { MemoryProposal } from "@/lib/memory/contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
 import { remove } from "../_api/request.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";

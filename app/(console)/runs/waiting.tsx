@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
+import type { Approval } from "@/lib/approvals/contract.ts";
 import type { FoundChat } from "@/lib/sessions/session.ts";
-import type { Approval } from "@/lib/turns/approvals-contract.ts";
 import { type ApprovalAnswer, ApprovalCard } from "../_approvals/approval-card.tsx";
 import { useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";

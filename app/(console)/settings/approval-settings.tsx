@@ -1,6 +1,6 @@
 import type { ApprovalCategory } from "@platform/endpoint/contract/approvals";
 import { visibleExcerpt } from "@platform/endpoint/contract/visible-text";
-import type { ApprovalRule } from "@/lib/turns/approvals-contract.ts";
+import type { ApprovalRule } from "@/lib/approvals/contract.ts";
 import type { Me } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { usePages } from "../_hooks/use-pages.ts";

@@ -1,4 +1,5 @@
 /** The queries with which requests claim a chat, find its active turn and stop it. */
+
 import type { ClientTool } from "@platform/agent/tools/client-tools";
 import type { UIMessage } from "ai";
 import { z } from "zod";
@@ -9,8 +10,8 @@ import {
 import { hashKey, PREFIX_LENGTH } from "../../identity/keys/key-format.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
+import { turnState } from "../../running-turn/state.ts";
 import type { OnBusy } from "../contract.ts";
-import { turnState } from "./turns.ts";
 
 export interface Claim {
   readonly accountId: string;

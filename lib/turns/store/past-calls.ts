@@ -1,9 +1,10 @@
 /** The query of a past model call. */
+
 import type { StepResult } from "@platform/agent/step-result";
 import { z } from "zod";
 import { call } from "../../platform/database/query.ts";
+import { turnState } from "../../running-turn/state.ts";
 import type { CallPlace } from "../model-call-contract.ts";
-import { turnState } from "./turns.ts";
 
 const modelCall = z.object({
   turn: turnState,

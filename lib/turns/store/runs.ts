@@ -1,6 +1,7 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 
 import type { ClientTool } from "@platform/agent/tools/client-tools";
+import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import {
   type Page,
   type PageRequest,
@@ -10,16 +11,16 @@ import {
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { Deliver } from "../../delivery/contract.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
+import { type Run, run } from "../../running-turn/run.ts";
 import {
   plainCall,
-  type Run,
   type RunFilters,
   type RunItem,
   type RunTrace,
-  run,
   runDetail,
   runItem,
   runStep,
@@ -42,7 +43,29 @@ export interface RunPlan {
   readonly key: RunKey;
   readonly kind: "headless" | "task";
   readonly callerKeyId: string | null;
+  readonly setup: RunSetup;
 }
+
+/** What a run has beside its messages. Absent and null are alike. */
+interface RunSetup {
+  readonly output_schema?: object | null | undefined;
+  readonly client_tools?: readonly ClientTool[] | null | undefined;
+  readonly webhook_url?: string | null | undefined;
+  readonly deliver?: Deliver | null | undefined;
+  readonly untrusted?: readonly UntrustedSource[] | undefined;
+  readonly connectors?: readonly string[] | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly template_id?: string | null | undefined;
+  readonly template_version?: number | null | undefined;
+  /** Whether the account has chosen the version now, and not when it created the task. */
+  readonly accepts_version: boolean;
+  readonly options: RunOptions;
+  /** The model that an own template replaces; null where the run has named one. */
+  readonly default_model_id: string | null;
+}
+
+/** Returns a list, or undefined for an empty one. */
+const filled = <T>(list: readonly T[] | null | undefined) => (list?.length ? list : undefined);
 
 const provisionedRun = rowOf(
   z.object({
@@ -57,16 +80,37 @@ export type ProvisionedRun = z.output<typeof provisionedRun>;
 
 const provisioned = z.union([
   provisionedRun,
-  z.object({ refused: z.enum(["too_many_turns", "budget_reached", "messages_full"]) }),
+  z.object({
+    refused: z.enum([
+      "budget_reached",
+      "chat",
+      "messages_full",
+      "session",
+      "template",
+      "template_version",
+      "too_many_turns",
+    ]),
+  }),
 ]);
 
 /**
- * Creates the session, the chat, its messages, the key and the claim in one transaction.
+ * Creates the session, the chat with its settings and messages, the key and the claim in one transaction.
  * @returns `refused` when the account may not start the run, and nothing was created: `too_many_turns`
  * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget,
- * `messages_full` when it would keep more than `ACCOUNT_MESSAGE_BYTES` of messages.
+ * `messages_full` when it would keep more than `ACCOUNT_MESSAGE_BYTES` of messages, else the missing part.
  */
 export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
+  const { output_schema: schema, client_tools, connectors, deliver, ...rest } = plan.setup;
+  const tools = filled(client_tools);
+  const entries = filled(deliver);
+  const setup = {
+    ...rest,
+    connectors: filled(connectors),
+    // As texts, because JSON in the database does not keep the order of fields.
+    output_schema: schema ? JSON.stringify(schema) : undefined,
+    client_tools: tools && JSON.stringify(tools),
+    deliver: entries && { entries, approval_days: config().APPROVAL_DAYS },
+  };
   return call(
     "provision_run",
     {
@@ -86,53 +130,10 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
       p_kind: plan.kind,
       p_caller_key_id: plan.callerKeyId,
       p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
+      p_setup: setup,
     },
     provisioned,
   );
-}
-
-const instructed = z.union([
-  z.object({ chat: z.unknown() }).transform(() => undefined),
-  z
-    .object({ missing: z.enum(["session", "chat", "template", "template_version"]) })
-    .transform(({ missing }) => missing),
-]);
-
-/**
- * Sets the instructions and the options of the run's chat, before the run starts and reads them.
- * @returns the missing part, if any
- */
-export function instructRun(
-  accountId: string,
-  { sessionId, chatId }: ProvisionedRun,
-  given: {
-    readonly instructions?: string | null | undefined;
-    readonly templateId?: string | null | undefined;
-    readonly templateVersion?: number | null | undefined;
-    readonly options: RunOptions;
-    /** The model that an own template replaces; null where the run has named one. */
-    readonly defaultModelId: string | null;
-    /** Whether the account has chosen the version now, and not when it created the task. */
-    readonly acceptsVersion: boolean;
-  },
-) {
-  const args = {
-    p_account_id: accountId,
-    p_session_id: sessionId,
-    p_chat_id: chatId,
-    p_title: null,
-    p_model_id: null,
-    p_instructions: given.instructions ?? null,
-    p_template_id: given.templateId ?? null,
-    p_removes_template: false,
-    p_archived: null,
-    p_pinned: null,
-    p_options: given.options,
-    p_template_version: given.templateVersion ?? null,
-    p_default_model_id: given.defaultModelId,
-    p_accepts_version: given.acceptsVersion,
-  };
-  return call("update_chat", args, instructed);
 }
 
 /** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
@@ -148,28 +149,6 @@ export async function discardRun(turnId: string): Promise<boolean> {
 export async function assignRun(turnId: string, runId: string): Promise<string | null> {
   const schema = z.object({ run_id: z.string().nullable() });
   return (await call("assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
-}
-
-/** Sets the URL that is told of the turn's end, besides the webhooks of its account. */
-export async function setTurnWebhook(accountId: string, turnId: string, url: string) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_url: url };
-  await call("set_turn_webhook", args, z.null());
-}
-
-/** Sets the schema of the run's output, before the run starts. */
-export async function setOutputSchema(accountId: string, turnId: string, schema: object) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_schema: JSON.stringify(schema) };
-  await call("set_turn_output_schema", args, z.null());
-}
-
-/** Sets the tools that the client of the run runs, before the run starts. */
-export async function setClientTools(
-  accountId: string,
-  turnId: string,
-  tools: readonly ClientTool[],
-) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_tools: JSON.stringify(tools) };
-  await call("set_turn_client_tools", args, z.null());
 }
 
 const answeredCalls = z.discriminatedUnion("outcome", [

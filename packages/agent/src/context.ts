@@ -1,7 +1,7 @@
 /**
  * What a model gets of a conversation that does not fit into its context. The stored messages never change:
  * a `ContextState` says which tool results are replaced by a note, and which messages by a summary. This
- * file computes, and neither calls a model nor writes anything; `lib/turns/fit-context.ts` does both.
+ * file computes, and neither calls a model nor writes anything; `lib/context/fit-context.ts` does both.
  */
 import type { ModelMessage, ToolResultPart, ToolSet } from "ai";
 import type { Place, Unit } from "./conversation.ts";

@@ -9,7 +9,7 @@ import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox } from "@platform/sandbox/port";
 import { convertToModelMessages, type UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { landFiles } from "../../../lib/turns/land-files.ts";
+import { landFiles } from "../../../lib/running-turn/land-files.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 
 const pixel = Buffer.from(PIXEL_PNG, "base64");

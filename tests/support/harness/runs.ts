@@ -1,7 +1,8 @@
 /** Headless runs over HTTP. */
+
 import { expect } from "vitest";
 import { z } from "zod";
-import { type Run, run } from "../../../lib/turns/run-contract.ts";
+import { type Run, run } from "../../../lib/running-turn/run.ts";
 import type { Answer, Client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 

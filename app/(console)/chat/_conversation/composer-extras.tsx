@@ -3,7 +3,7 @@
 import { visibleName } from "@platform/kit/visible-name";
 import type { UIMessage } from "ai";
 import { useTransition } from "react";
-import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
+import type { getChatContextContract } from "@/lib/context/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { formatBytes, formatCompact } from "../../_ui/format.ts";

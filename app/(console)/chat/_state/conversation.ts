@@ -8,9 +8,9 @@
  * This file is long because all actions change the same few fields, in an order that matters.
  */
 import type { FileUIPart } from "ai";
+import type { Run } from "@/lib/running-turn/run.ts";
 import type { ChatChanges } from "@/lib/sessions/contract.ts";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
-import type { Run } from "@/lib/turns/run-contract.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
 import type { ApprovalAnswer } from "../../_approvals/approval-card.tsx";

@@ -1,6 +1,6 @@
 /** Reads the tool calls of a message and describes each in one line. */
 import type { UIMessage } from "ai";
-import type { Approval } from "@/lib/turns/approvals-contract.ts";
+import type { Approval } from "@/lib/approvals/contract.ts";
 
 export interface ToolCall {
   readonly id: string;

@@ -1,6 +1,7 @@
 /** The labels of agent runs. */
 import type { z } from "zod";
-import type { Run, runItem } from "@/lib/turns/run-contract.ts";
+import type { Run } from "@/lib/running-turn/run.ts";
+import type { runItem } from "@/lib/turns/run-contract.ts";
 import type { RunState, RunTone } from "./task-run-state.ts";
 
 export type RunItem = z.output<typeof runItem>;

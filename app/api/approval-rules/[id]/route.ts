@@ -1,9 +1,9 @@
 import { appError } from "@platform/endpoint/contract/app-error";
+import { deleteApprovalRuleContract } from "@/lib/approvals/contract.ts";
+import { deleteApprovalRule } from "@/lib/approvals/store.ts";
 import { done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { deleteApprovalRuleContract } from "@/lib/turns/approvals-contract.ts";
-import { deleteApprovalRule } from "@/lib/turns/store/approvals.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   DELETE: endpoint(deleteApprovalRuleContract, async ({ caller, params }) =>

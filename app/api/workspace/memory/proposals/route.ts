@@ -1,8 +1,8 @@
 import { listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { listMemoryProposalsContract } from "@/lib/workspace/memory-contract.ts";
-import { selectProposals } from "@/lib/workspace/memory-store.ts";
+import { listMemoryProposalsContract } from "@/lib/memory/contract.ts";
+import { selectProposals } from "@/lib/memory/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

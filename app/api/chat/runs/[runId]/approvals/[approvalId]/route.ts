@@ -1,8 +1,8 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { answerApprovalContract } from "@/lib/approvals/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { answerApproval } from "@/lib/turns/answer-approvals.ts";
-import { answerApprovalContract } from "@/lib/turns/approvals-contract.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -1,8 +1,8 @@
 import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { acceptProposal } from "@/lib/workspace/accept-proposal.ts";
-import { acceptMemoryProposalContract } from "@/lib/workspace/memory-contract.ts";
+import { acceptProposal } from "@/lib/memory/accept-proposal.ts";
+import { acceptMemoryProposalContract } from "@/lib/memory/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(acceptMemoryProposalContract, ({ app, caller, params }) =>

@@ -1,8 +1,8 @@
 import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { rejectMemoryProposalContract } from "@/lib/workspace/memory-contract.ts";
-import { rejectProposal } from "@/lib/workspace/memory-store.ts";
+import { rejectMemoryProposalContract } from "@/lib/memory/contract.ts";
+import { rejectProposal } from "@/lib/memory/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(rejectMemoryProposalContract, ({ caller, params }) =>

@@ -1,0 +1,151 @@
+/** The requests of agents, and the answers (supabase/schemas/76_approvals.sql). */
+
+import {
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "@platform/endpoint/contract/pagination";
+import { z } from "zod";
+import { config } from "../platform/config.ts";
+import { rowOf } from "../platform/database/columns.ts";
+import { call } from "../platform/database/query.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/state.ts";
+import { type Approval, type ApprovalRule, approval, approvalRule } from "./contract.ts";
+
+const decisions = z.discriminatedUnion("superseded", [
+  z.object({ superseded: z.literal(true) }),
+  z.object({
+    superseded: z.literal(false),
+    decisions: z.array(
+      z.object({
+        id: z.string(),
+        call_id: z.string(),
+        state: z.enum(["requested", "approved", "denied", "expired", "cancelled"]),
+        reason: z.string().nullable(),
+      }),
+    ),
+  }),
+]);
+
+export interface ApprovalRequest {
+  readonly id: string;
+  /** The id under which the call is recorded. */
+  readonly call_id: string;
+  readonly tool_call_id: string;
+  readonly tool: string;
+  /** For which it is asked. */
+  readonly category: string;
+  /** All that its input has effects of. */
+  readonly categories: readonly string[];
+  readonly input: unknown;
+  readonly effect: unknown;
+  readonly fields: unknown;
+  readonly is_memorable: boolean;
+}
+
+/**
+ * Asks for calls, each once, and returns how each stands, except those that have started.
+ * @param requestIndex the index of the chunk of the first request
+ * @throws if the turn was loaded again
+ */
+export async function askApprovals(
+  { accountId, turnId, load }: LoadedTurnKey,
+  calls: readonly ApprovalRequest[],
+  requestIndex: number,
+) {
+  const args = {
+    p_account_id: accountId,
+    p_turn_id: turnId,
+    p_load: load,
+    p_calls: calls,
+    p_request_index: requestIndex,
+    p_days: config().APPROVAL_DAYS,
+  };
+  const answer = await call("ask_approvals", args, decisions);
+  refuseSuperseded(answer.superseded, turnId);
+  return answer.superseded ? [] : answer.decisions;
+}
+
+/** Returns whether the turn waits for an approval. */
+export const awaitsApproval = (turnId: string): Promise<boolean> =>
+  call("awaits_approval", { p_turn_id: turnId }, z.boolean());
+
+/** Returns whether the turn of a request has these options, as `optionsIn` returns them, or stricter ones. */
+export const isAskedWithOptions = (
+  accountId: string,
+  approvalId: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<boolean> =>
+  call(
+    "asked_with_options",
+    { p_account_id: accountId, p_approval_id: approvalId, p_options: options },
+    z.boolean(),
+  );
+
+export interface ApprovalAnswer {
+  readonly id: string;
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+  readonly remember?: "chat" | "task" | undefined;
+}
+
+const refused = z.object({
+  outcome: z.enum(["missing", "answered", "over", "no_task", "not_memorable", "too_many_turns"]),
+  /** The turn that was stopped, because its key or its artist was lost. */
+  stopped_turn_id: z.string().optional(),
+});
+export type RefusedAnswers = z.output<typeof refused>;
+
+const recorded = z.discriminatedUnion("outcome", [
+  refused,
+  z.object({
+    outcome: z.literal("recorded"),
+    turn_id: z.string(),
+    run_id: z.string(),
+    resume_index: z.number(),
+  }),
+]);
+
+/**
+ * Records answers to requests of one turn, all or none of them.
+ * @param at the run, or the chat of the turn
+ * @param by whose credential answers
+ */
+export function recordAnswers(
+  accountId: string,
+  at: { readonly runId: string } | { readonly chatId: string },
+  answers: readonly ApprovalAnswer[],
+  by: { readonly accountId: string; readonly keyId: string | null },
+) {
+  const args = {
+    p_account_id: accountId,
+    p_run_id: "runId" in at ? at.runId : null,
+    p_chat_id: "chatId" in at ? at.chatId : null,
+    p_answers: answers,
+    p_answered_by: by.accountId,
+    p_answered_key_id: by.keyId,
+    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+  };
+  return call("answer_approvals", args, recorded);
+}
+
+export function selectApprovals(
+  accountId: string,
+  query: PageRequest & { readonly state?: Approval["state"] | undefined },
+): Promise<Page<Approval>> {
+  const args = { p_account_id: accountId, ...pageArguments(query), p_state: query.state ?? null };
+  return call("list_approvals", args, pageOf(rowOf(approval), query));
+}
+
+export function selectApprovalRules(
+  accountId: string,
+  query: PageRequest,
+): Promise<Page<ApprovalRule>> {
+  const args = { p_account_id: accountId, ...pageArguments(query) };
+  return call("list_approval_rules", args, pageOf(rowOf(approvalRule), query));
+}
+
+/** Returns false if the account has no such rule. */
+export const deleteApprovalRule = (accountId: string, id: string): Promise<boolean> =>
+  call("delete_approval_rule", { p_account_id: accountId, p_id: id }, z.boolean());

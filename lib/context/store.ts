@@ -1,0 +1,177 @@
+/** The queries of a chat's context, and of compactions that callers request. Each throws DatabaseUnavailable. */
+
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
+import {
+  type ChatAddress,
+  chatArguments,
+  chatErrors,
+} from "@platform/endpoint/contract/chat-address";
+import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { z } from "zod";
+import { call } from "../platform/database/query.ts";
+import type { UsageEntry } from "../running-turn/measure-step.ts";
+import {
+  type Compaction,
+  type LoadedTurnKey,
+  refuseSuperseded,
+  type TurnState,
+  turnState,
+} from "../running-turn/state.ts";
+
+const missing = refusalOf(chatErrors, "missing");
+const nextTurn = z.object({ turn: turnState }).transform(({ turn }) => turn);
+
+const changed = appError(
+  "conflict",
+  "The chat has changed while it was compacted: request it again",
+);
+const refused = refusalOf({
+  busy: appError("conflict", "A response is streaming for this chat: wait for its end, or stop it"),
+  compacting: appError("conflict", "The chat is being compacted: wait for the end"),
+  budget_reached: budgetReached,
+  chat: chatErrors.chat,
+  changed,
+});
+
+/**
+ * Returns the conversation of a chat as its next turn continues it. Errors: 404 for the session and the chat.
+ * @param defaultModelId the model of a chat that names none
+ */
+export const selectNextTurn = (
+  address: ChatAddress,
+  defaultModelId: string,
+): Promise<TurnState | AppError> =>
+  call(
+    "get_chat_context",
+    { ...chatArguments(address), p_default_model_id: defaultModelId },
+    z.union([nextTurn, missing]),
+  );
+
+export interface RequestedCompaction {
+  /** Identifies the request that compacts. */
+  readonly id: string;
+  readonly address: ChatAddress;
+}
+
+/**
+ * Leases the compaction of a chat, and returns its conversation as `selectNextTurn` does.
+ * Errors: 402 for a budget that is spent; 404; 409 while a turn is active or another request has the lease.
+ */
+export const beginCompaction = (
+  { id, address }: RequestedCompaction,
+  defaultModelId: string,
+  leaseSeconds: number,
+): Promise<TurnState | AppError> =>
+  call(
+    "begin_compaction",
+    {
+      ...chatArguments(address),
+      p_id: id,
+      p_default_model_id: defaultModelId,
+      p_lease_seconds: leaseSeconds,
+    },
+    z.union([nextTurn, refused, missing]),
+  );
+
+const reservation = z
+  .enum(["reserved", "budget_reached", "unpriced_model", "superseded"])
+  .transform(
+    (outcome): AppError | undefined =>
+      ({
+        reserved: undefined,
+        budget_reached: budgetReached,
+        unpriced_model: unpricedModel,
+        superseded: changed,
+      })[outcome],
+  );
+
+/**
+ * Reserves the cost of a model call of an account that has a budget. Errors: 402 when nothing is left of the
+ * budget, or the account does not allow unpriced models; 409 when the lease is lost.
+ * @param estimateUsd null when the price is not known
+ */
+export const reserveCompactionCall = (
+  { id, address }: RequestedCompaction,
+  estimateUsd: number | null,
+): Promise<AppError | undefined> =>
+  call(
+    "reserve_compaction_call",
+    { p_account_id: address.accountId, p_id: id, p_estimate_usd: estimateUsd },
+    reservation,
+  );
+
+export interface MadeCompaction
+  extends Pick<Compaction, "kind" | "state" | "tokensBefore" | "tokensAfter"> {
+  /** The newest message that it covers. */
+  readonly messageId: string;
+}
+
+/**
+ * Ends the lease, and records a compaction and the usage of its model calls.
+ * @param turn the conversation that was compacted
+ * @param made null for none
+ * Errors: 404 for the chat; 409 if it has changed. The usage is recorded nevertheless.
+ */
+export async function endCompaction(
+  { id, address }: RequestedCompaction,
+  turn: TurnState,
+  made: MadeCompaction | null,
+  keyId: string | null,
+  usage: readonly UsageEntry[],
+): Promise<AppError | undefined> {
+  const ended = await call(
+    "end_compaction",
+    {
+      p_account_id: address.accountId,
+      p_chat_id: address.chatId,
+      p_id: id,
+      p_leaf_id: turn.message_id,
+      p_base_id: turn.compaction?.id ?? null,
+      p_compaction: made && {
+        message_id: made.messageId,
+        kind: made.kind,
+        state: made.state,
+        tokens_before: made.tokensBefore,
+        tokens_after: made.tokensAfter,
+      },
+      p_api_key_id: keyId,
+      p_usage: usage,
+    },
+    z.union([z.object({ recorded: z.boolean() }), refused]),
+  );
+  return "recorded" in ended ? undefined : ended;
+}
+
+/**
+ * Records a compaction and the usage of its summary.
+ * @param messageId the newest message that it covers
+ * @param callId of the subagent whose conversation it is; null for the chat
+ * @throws if the turn was loaded again; only the usage is recorded then.
+ */
+export async function recordCompaction(
+  { accountId, turnId, load }: LoadedTurnKey,
+  { kind, state, tokensBefore, tokensAfter }: Omit<Compaction, "id" | "isOwn">,
+  messageId: string,
+  usage: readonly UsageEntry[],
+  callId: string | null,
+): Promise<Compaction> {
+  const { superseded, id } = await call(
+    "record_compaction",
+    {
+      p_account_id: accountId,
+      p_turn_id: turnId,
+      p_load: load,
+      p_message_id: messageId,
+      p_kind: kind,
+      p_state: state,
+      p_tokens_before: tokensBefore,
+      p_tokens_after: tokensAfter,
+      p_usage: usage,
+      p_tool_call_id: callId,
+    },
+    z.object({ superseded: z.boolean(), id: z.number().default(0) }),
+  );
+  refuseSuperseded(superseded, turnId);
+  return { id, kind, state, tokensBefore, tokensAfter, isOwn: true };
+}

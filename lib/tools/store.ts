@@ -1,0 +1,101 @@
+/** The queries of tool calls and of subagents. */
+
+import type { StepResult } from "@platform/agent/step-result";
+import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
+import { z } from "zod";
+import { call } from "../platform/database/query.ts";
+import type { MeasuredStep } from "../running-turn/measure-step.ts";
+import {
+  compaction,
+  type KnownCall,
+  knownCalls,
+  type LoadedTurnKey,
+  refuseSuperseded,
+  stored,
+  type TurnKey,
+} from "../running-turn/state.ts";
+/**
+ * Records calls that are about to start, under ids that are unique in the turn.
+ * @returns the calls that were recorded before and must not run again.
+ */
+export function startTools(turnId: string, callIds: readonly string[]): Promise<KnownCall[]> {
+  return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
+}
+
+const toolEnd = z.object({
+  untrusted: z.array(untrustedSource),
+  has_budget: z.boolean(),
+  has_steering: z.boolean(),
+});
+export type ToolEnd = z.output<typeof toolEnd>;
+
+/**
+ * Records the output of a call.
+ * @param met the untrusted content of the output
+ * @returns all that the turn has met, whether its account has a budget, and whether messages wait to steer
+ * it; null if it is gone
+ */
+export function finishTool(
+  { accountId, turnId }: TurnKey,
+  callId: string,
+  output: unknown,
+  met: readonly UntrustedSource[] = [],
+): Promise<ToolEnd | null> {
+  const args = {
+    p_turn_id: turnId,
+    p_call_id: callId,
+    // Wrapped, because the embedded REST server cannot pass a bare JSON string.
+    p_output: { value: output },
+    p_account_id: accountId,
+    p_sources: met.length > 0 ? met : null,
+  };
+  return call("finish_tool", args, toolEnd.nullable());
+}
+
+/** Returns the calls that have an output. */
+export function findFinishedTools(turnId: string, callIds: readonly string[]): Promise<string[]> {
+  const args = { p_turn_id: turnId, p_call_ids: callIds };
+  return call("finished_tools", args, z.array(z.string()));
+}
+
+/** Returns the output of a recorded call, which `finishTool` has wrapped. */
+export function recordedOutput(known: KnownCall): unknown {
+  return z.object({ value: z.unknown() }).parse(known.output).value;
+}
+
+/** Loads what a subagent continues with; nothing when its turn was deleted. */
+export async function loadSubagent({ accountId, turnId }: TurnKey, callId: string) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
+  const schema = z.object({
+    steps: z.array(stored<StepResult>()),
+    compaction: compaction.nullable(),
+  });
+  return (await call("load_subagent", args, schema.nullable())) ?? { steps: [], compaction: null };
+}
+
+/**
+ * Stores the result of a model call of a subagent and what it has used.
+ * @throws if the turn was loaded again; only the usage is recorded then.
+ */
+export async function completeSubagentCall(
+  { accountId, turnId, load }: LoadedTurnKey,
+  callId: string,
+  { index, result, usage }: MeasuredStep,
+): Promise<{ hasBudget: boolean }> {
+  const args = {
+    p_account_id: accountId,
+    p_turn_id: turnId,
+    p_load: load,
+    p_tool_call_id: callId,
+    p_index: index,
+    p_result: result,
+    p_usage: usage,
+  };
+  const { superseded, has_budget } = await call(
+    "complete_subagent_call",
+    args,
+    z.object({ superseded: z.boolean(), has_budget: z.boolean().default(false) }),
+  );
+  refuseSuperseded(superseded, turnId);
+  return { hasBudget: has_budget };
+}
