@@ -13,6 +13,7 @@ import type { OwnRequest } from "@platform/endpoint/contract/effects";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { TtlCache } from "@platform/kit/ttl-cache";
 import type { ContentProvider } from "@platform/media/port";
+import type { ThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import type { CatalogProvider } from "./catalog/port.ts";
@@ -47,8 +48,7 @@ export interface App {
   readonly mail: Mailer;
   readonly identity: TokenVerifier;
   readonly queues: Queues;
-  /** Null for a file that is no image. */
-  readonly thumbnails: TtlCache<Uint8Array<ArrayBuffer> | null>;
+  readonly thumbnails: ThumbnailCache;
   readonly pdfInspections: PdfInspections;
   readonly proxiedImages: TtlCache<ProxiedImage | AppError>;
   /** Resolves with the texts of the built-in skill `platform-api` by path. */

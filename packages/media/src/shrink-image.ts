@@ -78,21 +78,16 @@ function hasManyScans(bytes: Uint8Array): boolean {
   return true;
 }
 
-export const createThumbnailCache = () =>
-  createTtlCache<Uint8Array<ArrayBuffer> | null>(THUMBNAIL_CACHE);
-
-interface ThumbnailParts {
-  readonly queues: { readonly thumbnails: FairQueue };
-  /** Null for a file that is no image. */
-  readonly thumbnails: TtlCache<Uint8Array<ArrayBuffer> | null>;
-}
+/** Null for a file that is not an image. */
+export type ThumbnailCache = TtlCache<Uint8Array<ArrayBuffer> | null>;
+export const createThumbnailCache = (): ThumbnailCache => createTtlCache(THUMBNAIL_CACHE);
 
 /**
  * Returns the image as WebP of at most this width, upright.
  * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
-  { queues, thumbnails }: ThumbnailParts,
+  { queues, thumbnails }: { queues: { thumbnails: FairQueue }; thumbnails: ThumbnailCache },
   key: { readonly accountId: string; readonly name: string },
   path: string,
   width: number,

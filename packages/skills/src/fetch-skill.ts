@@ -46,35 +46,35 @@ interface Source {
   readonly path: string | null;
 }
 
-const notFolder = invalidField("url", "url must be a repository or a folder of one");
-
 /** Returns where the archive is. A Git host's has the commit in its comment, as `git archive` writes it. */
 function sourceOf({ url: given, ref, path }: SkillAddress): Source | AppError {
   const url = new URL(given);
   const parts = url.pathname.split("/").filter(Boolean);
   const clean = (text: string | undefined) => text?.replace(/^\/+|\/+$/g, "") || null;
-  if (url.hostname === "github.com" && parts.length >= 2 && !/\.zip$/.test(url.pathname)) {
-    const [owner, repository = "", kind, tree, ...folders] = parts;
-    if (kind !== undefined && kind !== "tree") return notFolder;
-    const chosen = ref ?? tree ?? "HEAD";
-    const archive = new URL("https://codeload.github.com");
-    archive.pathname = `/${owner}/${repository.replace(/\.git$/, "")}/zip/${chosen}`;
-    return { archive, ref: ref ?? tree ?? null, path: clean(path ?? folders.join("/")) };
+  const isGitHub = url.hostname === "github.com";
+  const isHost = isGitHub || url.hostname === "gitlab.com";
+  if (!isHost || parts.length < 2 || /\.zip$/.test(url.pathname)) {
+    return ref === undefined
+      ? { archive: url, ref: null, path: clean(path) }
+      : invalidField("ref", "ref is only for repositories on GitHub and GitLab");
   }
-  if (url.hostname === "gitlab.com" && parts.length >= 2 && !/\.zip$/.test(url.pathname)) {
-    const split = parts.indexOf("-");
-    const project = parts.slice(0, split < 0 ? undefined : split);
-    const [kind, tree, ...folders] = split < 0 ? [] : parts.slice(split + 1);
-    if (kind !== undefined && kind !== "tree") return notFolder;
-    const chosen = ref ?? tree ?? "HEAD";
-    const archive = new URL("https://gitlab.com");
-    archive.pathname = `/${project.join("/").replace(/\.git$/, "")}/-/archive/${chosen}/skill.zip`;
-    return { archive, ref: ref ?? tree ?? null, path: clean(path ?? folders.join("/")) };
+  // The name of a project of GitLab may have many segments, and ends before a `-`.
+  const dash = parts.indexOf("-");
+  const end = isGitHub ? 2 : dash < 0 ? parts.length : dash;
+  const [kind, tree, ...folders] = parts.slice(isGitHub ? end : end + 1);
+  if (kind !== undefined && kind !== "tree") {
+    return invalidField("url", "url must be a repository or a folder of one");
   }
-  if (ref !== undefined) {
-    return invalidField("ref", "ref is only for repositories on GitHub and GitLab");
-  }
-  return { archive: url, ref: null, path: clean(path) };
+  const project = parts
+    .slice(0, end)
+    .join("/")
+    .replace(/\.git$/, "");
+  const chosen = ref ?? tree ?? null;
+  const archive = new URL(isGitHub ? "https://codeload.github.com" : "https://gitlab.com");
+  archive.pathname = isGitHub
+    ? `/${project}/zip/${chosen ?? "HEAD"}`
+    : `/${project}/-/archive/${chosen ?? "HEAD"}/skill.zip`;
+  return { archive, ref: chosen, path: clean(path ?? folders.join("/")) };
 }
 
 async function download(url: URL, allowLoopback: boolean): Promise<Buffer | AppError> {

@@ -1,5 +1,3 @@
-/** A search of the web by the agent, and its answer. */
-
 export interface SearchRequest {
   readonly query: string;
   /** Hosts that results must be of, with their subdomains; empty for any. */
