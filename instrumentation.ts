@@ -10,8 +10,8 @@ export async function register(): Promise<void> {
   const flushTelemetry =
     settings.OTEL_EXPORTER_OTLP_ENDPOINT &&
     (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
-  const { dropStalledReaders, markRequests } = await import("./lib/http/server-hooks.ts");
-  markRequests();
+  const { dropStalledReaders, markRequests } = await import("@platform/endpoint/server-hooks");
+  markRequests(settings.PUBLIC_URL?.startsWith("https:") ?? false);
   dropStalledReaders();
   const { startApp } = await import("./lib/app.ts");
   const app = await startApp(settings);

@@ -1,6 +1,6 @@
+import { answerUnknownPath, refuseUndecodablePath } from "@platform/endpoint/unknown-path";
 import { type NextRequest, NextResponse } from "next/server";
 import { createPageCache, guardPage } from "@/lib/http/guard-page.ts";
-import { answerUnknownPath, refuseUndecodablePath } from "@/lib/http/unknown-path.ts";
 
 /** Of the API, which answers its unknown paths itself, and routes beside it, which have their own headers. */
 const ROUTE =
@@ -15,7 +15,7 @@ const pageCache = createPageCache();
 
 export function proxy(request: NextRequest): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
-  if (ROUTE.test(pathname)) return refuseUndecodablePath(request);
+  if (ROUTE.test(pathname)) return refuseUndecodablePath(request) ?? NextResponse.next();
   if (ENGINE.test(pathname)) {
     // The engine's health check would reveal the version of the runtime.
     return searchParams.has("__health") ? answerUnknownPath(request) : NextResponse.next();

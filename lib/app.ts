@@ -274,7 +274,7 @@ export async function createApp(settings: Config): Promise<App> {
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
     agentTasks: () => import("./schedules/agent-tasks.ts"),
     judgeRequest: async (method: string, url: URL, body: string | undefined) => {
-      const { judgeRequest } = await import("./openapi/judge-request.ts");
+      const { judgeRequest } = await import("./openapi/registry.ts");
       return judgeRequest(method, url, body, (one) => media.keyOf(one) !== null);
     },
     runningTurns: new RunningTurns(),

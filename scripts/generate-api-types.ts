@@ -5,10 +5,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { generateTypes } from "api-types-generator";
-import { describeApi } from "../lib/openapi/document.ts";
-import { operations } from "../lib/openapi/registry.ts";
+import { describeService } from "../lib/openapi/document.ts";
 
-const source = await generateTypes(describeApi(operations, {}, undefined));
+const source = await generateTypes(describeService({}));
 for (const folder of ["tests/generated", "packages/client/src/generated"]) {
   const file = resolve(import.meta.dirname, "..", folder, "api.ts");
   if (existsSync(file) && readFileSync(file, "utf8") === source) continue;

@@ -1,7 +1,7 @@
 import { runProgram } from "./run-program.ts";
 
 /**
- * `npm run check`: format, lint, import directions, unused code, conventions and types. Every check
+ * `npm run check`: format, lint, import directions, budgets, unused code, conventions and types. Every check
  * runs even if an earlier one fails. The types of the tests' client
  * and of SQL functions and the documents that are made from the code are generated first.
  */
@@ -11,11 +11,7 @@ export async function check(): Promise<number> {
     await runProgram(["scripts/generate-docs.ts"]),
     await runProgram(["scripts/generate-functions.ts"]),
     await runProgram(["node_modules/@biomejs/biome/bin/biome", "check", "."]),
-    await runProgram([
-      "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs",
-      "--config=.dependency-cruiser.cjs",
-      ...["app", "lib", "packages", "scripts", "trigger"],
-    ]),
+    await runProgram(["scripts/check-imports.ts"]),
     await runProgram(["node_modules/knip/bin/knip.js", "--no-progress"]),
     await runProgram(["scripts/check-conventions.ts"]),
     await runProgram(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]),

@@ -1,33 +1,16 @@
-/** The network address of a caller. */
-import ipaddr from "ipaddr.js";
+/** The network address of a caller, as this service's settings say who appends to `x-forwarded-for`. */
+import { clientAddress, isFromForeignPage } from "@platform/endpoint/client-address";
 import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
 
-/** Has the address of the TCP peer, because Next passes on the client's own `x-forwarded-for`. */
-export const PEER_HEADER = "x-peer-address";
-
-/**
- * Returns the bucket of an address limit: an IPv4 address, or the /64 prefix that one IPv6 customer
- * has. All loopback addresses share the bucket `loopback`, because a local process can choose among
- * millions of them, and all unknown addresses share `unknown`. None is exempt: sandboxes and proxies
- * on this machine call from loopback.
- */
+/** Returns the bucket of an address limit. */
 export function addressOf(headers: Headers): string {
-  const { VERCEL, TRUSTED_PROXIES: proxies = VERCEL ? 1 : 0 } = config();
-  const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
-  const text = (proxies === 0 ? headers.get(PEER_HEADER) : hops.at(-proxies)?.trim()) ?? "";
-  if (!ipaddr.isValid(text)) return "unknown";
-  const address = ipaddr.process(text);
-  if (address.range() === "loopback") return "loopback";
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  const prefix = address.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${prefix.join(":")}::/64`;
+  const { VERCEL, TRUSTED_PROXIES = VERCEL ? 1 : 0 } = config();
+  return clientAddress(headers, TRUSTED_PROXIES);
 }
 
-/**
- * Returns whether the peer is this machine; false where the peer is unknown: on Vercel, which has no
- * server of ours, and after a hang-up.
- */
-export function isFromThisMachine(headers: Headers): boolean {
-  const peer = headers.get(PEER_HEADER) ?? "";
-  return ipaddr.isValid(peer) && ipaddr.process(peer).range() === "loopback";
-}
+/** Returns the bucket of an address limit, in which foreign pages of a person's browser are apart from the person. */
+export const senderOf = (headers: Headers): string =>
+  isFromForeignPage(headers, serviceOrigin())
+    ? `${addressOf(headers)} by another site`
+    : addressOf(headers);

@@ -2,8 +2,8 @@
 
 import type { Contract } from "@platform/endpoint/contract/contract";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import type { RouteHandler } from "@platform/endpoint/methods";
 import { z } from "zod";
-import type { RouteHandler } from "./endpoint.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,75 +1,105 @@
 /**
- * Joins a contract to its use case. The stages around the use case are in pipeline.ts.
+ * Joins the contracts of this service to its use cases. The stages around a use case are in
+ * packages/endpoint/src/pipeline.ts; `service` has the stages and records of this service.
  *
  *     GET: endpoint(getSessionContract, async ({ caller, params }) => { … })
  */
 
-import type { AppError } from "@platform/endpoint/contract/app-error";
-import type { Contract } from "@platform/endpoint/contract/contract";
-import type { Logger } from "pino";
-import type { z } from "zod";
+import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
+import { createEndpoint } from "@platform/endpoint/endpoint";
+import type { Exchange, Service } from "@platform/endpoint/exchange";
+import { namedAccounts } from "@platform/endpoint/pipeline";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
+import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { Caller } from "../identity/credentials/caller.ts";
+import {
+  limitAnonymous,
+  readCredential,
+  resolveCaller,
+} from "../identity/credentials/resolve-caller.ts";
+import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import type { App } from "../parts.ts";
+import { config } from "../platform/config.ts";
 import { currentApp } from "../platform/current-app.ts";
-import { openExchange, type Plan } from "./exchange.ts";
-import { serve } from "./pipeline.ts";
-import { validator } from "./read-input.ts";
+import { addressOf } from "./address.ts";
+import { beginAttempt } from "./begin-attempt.ts";
+import { authorize, noteAnswer, refuseCaller, refuseSandbox } from "./guard-run.ts";
 
-type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
-
-interface Input<C extends Contract> {
-  /** The parts of this process, for the use case to take those that it needs. */
-  readonly app: App;
-  readonly caller: C["auth"] extends "required"
-    ? Caller
-    : C["auth"] extends "optional"
-      ? Caller | null
-      : null;
-  readonly params: Output<C["params"]>;
-  readonly query: Output<C["query"]>;
-  readonly body: Output<C["body"]>;
-  /** The UUID that all attempts of an `idempotent` request share (see `Contract.idempotent`). */
-  readonly effectId: C["idempotent"] extends true ? string : null;
-  /** The value of `Idempotency-Key`; null when it is absent or the contract takes none. */
-  readonly idempotencyKey: string | null;
-  /** For its headers and its `signal`; its body has been consumed where the contract has one. */
-  readonly request: Request;
-  readonly requestId: string;
-  /** Carries the request id. */
-  readonly log: Logger;
+/**
+ * Authenticates the caller and counts the request towards the rate limits, in one round trip that also
+ * checks access to the accounts that the request names.
+ * Refuses: 401 for no credential, two, or an invalid one; 403 for the credential of a run where the
+ * contract does not allow it.
+ */
+async function identify(exchange: Exchange<Caller, App>): Promise<AppError | undefined> {
+  const { app, plan, request } = exchange;
+  const { contract } = plan;
+  const { headers } = request;
+  const address = addressOf(headers);
+  if (contract.auth === "none") {
+    const refused = contract.runCredential === undefined ? await refuseSandbox(headers) : null;
+    if (refused) return refused;
+    if (contract.addressLimit) exchange.rate = await limitAnonymous(address);
+    return undefined;
+  }
+  const mayBeAnonymous = contract.auth === "optional" && config().ANONYMOUS_LOOKUPS;
+  const credential = await readCredential(app, headers, mayBeAnonymous);
+  if (isAppError(credential)) return credential;
+  if (!credential) {
+    exchange.rate = await limitAnonymous(address);
+    return undefined;
+  }
+  const reads = contract.method === "GET";
+  const named = await namedAccounts(exchange);
+  const resolved = await resolveCaller(credential, named, address, reads);
+  if (isAppError(resolved)) return resolved;
+  if ("limited" in resolved) {
+    exchange.rate = resolved.limited;
+    return undefined;
+  }
+  Object.assign(exchange, resolved);
+  return refuseCaller(contract, resolved.caller, headers) ?? undefined;
 }
 
-interface ResponseHeaders {
-  readonly headers?: Readonly<Record<string, string>>;
-}
-/** A handler's literals are inferred as constants, so its arrays are readonly. */
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
-type StatusField<S> = S extends 200 ? { readonly status?: S } : { readonly status: S };
-type BodyField<R> = R extends { readonly schema: infer S extends z.ZodType }
-  ? { readonly body: DeepReadonly<z.input<S>> }
-  : { readonly body?: undefined };
+const credentials = { key: "api_key", bearer: "bearer", run: "run" } as const;
 
-/** A success that the contract declares; `status` defaults to 200. */
-export type Success<C extends Contract> = SuccessOf<C["responses"]>;
-type SuccessOf<R> = {
-  [S in keyof R]: StatusField<S> & BodyField<R[S]> & ResponseHeaders;
-}[keyof R];
+export const service: Service<Caller, App> = {
+  identify,
+  authorize,
+  beginAttempt,
+  noteAnswer,
+  checksResponses: () => config().CHECK_RESPONSES,
 
-type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
-export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
+  async runInSlot({ app, caller, request }, run) {
+    return caller ? app.queues.requests.run(caller.ownerId, request.signal, run) : run();
+  },
 
-export function endpoint<
-  const C extends Contract,
-  const R extends AppError | Response | Success<C>,
->(contract: C, handle: (input: Input<C>) => Promise<R>): RouteHandler {
-  const access = [contract.accountAccess, contract.organizationAccess, contract.artistAccess];
-  const plan: Plan = {
-    contract,
-    validate: validator(contract),
-    bodyNamesAccounts: access.some((field) => field?.in === "body"),
-    // The compiler cannot follow that the contract's schemas and `auth` produced these values.
-    handle: (input) => handle(input as Input<C>),
-  };
-  return (request, context) =>
-    serve(openExchange(currentApp(), plan, request), contract.params && context.params);
-}
+  failureOf(error) {
+    if (isQueueRefusal(error)) return queueRefused(error);
+    if (!isDatabaseUnavailable(error) && !isIdentityUnavailable(error)) return null;
+    return appError("unavailable", "Service temporarily unavailable", {
+      headers: { "retry-after": "1" },
+    });
+  },
+
+  /** Writes the entry in the account's log. */
+  record({ app, plan, caller, requestId }, status, ms) {
+    if (!caller || config().REQUEST_LOG_RETENTION_DAYS === 0) return;
+    const { ownerId, credential } = caller;
+    if (credential.kind === "schedule") return;
+    app.requestLog.record({
+      method: plan.contract.method,
+      route: plan.contract.path,
+      status,
+      duration_ms: ms,
+      account_id: ownerId,
+      credential: credentials[credential.kind],
+      api_key_id: credential.kind === "key" ? credential.keyId : null,
+      request_id: requestId,
+      created_at: new Date().toISOString(),
+    });
+  },
+};
+
+export const endpoint = createEndpoint(service, currentApp);

@@ -4,13 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
+import { isDecodable } from "@platform/endpoint/unknown-path";
 import { createTtlCache } from "@platform/kit/ttl-cache";
 import { NextResponse } from "next/server.js";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
 import { addressOf } from "./address.ts";
-import { isDecodable } from "./unknown-path.ts";
 
 export async function guardPage(cache: PageCache, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);

@@ -8,15 +8,17 @@ import { type AppError, appError, isAppError } from "@platform/endpoint/contract
 import type { Contract, ReadAnswer } from "@platform/endpoint/contract/contract";
 import { effectsOf } from "@platform/endpoint/contract/effects";
 import { tooManyRequests } from "@platform/endpoint/contract/rate-limit";
+import type { Exchange } from "@platform/endpoint/exchange";
+import { bodyValueOf } from "@platform/endpoint/pipeline";
+import { readBytes } from "@platform/endpoint/read-input";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
+import type { App } from "../parts.ts";
 import { call as callFunction } from "../platform/database/query.ts";
 import { addressOf } from "./address.ts";
-import type { Exchange } from "./exchange.ts";
-import { readBytes } from "./read-input.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
@@ -58,8 +60,18 @@ export function refuseCaller(
   return contract.runCredential === undefined ? refuseRun(contract) : null;
 }
 
+/**
+ * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
+ * contract can limit the credential of a run to certain requests, so this stage follows the parsing.
+ */
+export async function authorize(exchange: Exchange<Caller, App>): Promise<AppError | undefined> {
+  const { plan, caller, input, denied } = exchange;
+  const misused = caller && refuseRequest(plan.contract, caller, input);
+  return misused ?? denied ?? (await refuseEffect(exchange)) ?? undefined;
+}
+
 /** Refuses a run's credential for a parsed request that the contract's condition does not allow. */
-export function refuseRequest(
+function refuseRequest(
   contract: Contract,
   { credential }: Caller,
   request: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
@@ -73,7 +85,7 @@ export function refuseRequest(
  * Refuses a run's credential an effect that its policies forbid or ask for. The agent asks for it before it makes the
  * request itself, whose mark shows that; a command of its sandbox cannot.
  */
-export async function refuseEffect(exchange: Exchange): Promise<AppError | null> {
+async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError | null> {
   const { app, plan, caller, input, request } = exchange;
   if (caller?.credential.kind !== "run") return null;
   const { run } = caller.credential;
@@ -103,10 +115,9 @@ const needsApproval = appError(
 );
 
 /** Resolves to the body that a mark is for: the parsed JSON, or the text of bytes, which the handler reads again. */
-async function bodyIn(exchange: Exchange): Promise<unknown> {
-  const { plan, request, body } = exchange;
-  if (plan.contract.byteBodyLimit === undefined)
-    return body && !isAppError(body) ? body.value : undefined;
+async function bodyIn(exchange: Exchange<Caller, App>): Promise<unknown> {
+  const { plan, request } = exchange;
+  if (plan.contract.byteBodyLimit === undefined) return bodyValueOf(exchange);
   const bytes = await readBytes(request, MAX_MARKED_BYTES);
   if (isAppError(bytes)) return undefined;
   const { url, method, headers, signal } = request;
@@ -120,16 +131,17 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Notes that a run has got the words of a stranger, before it gets them.
- * @param answer the request with the body of its answer, unless that is a stream
+ * @param body of the answer, unless that is a stream
  */
-export async function noteWords(
-  { words }: Contract,
-  { ownerId, credential }: Caller,
-  answer: ReadAnswer,
+export async function noteAnswer(
+  { plan, caller, input }: Exchange<Caller, App>,
+  body: unknown,
 ): Promise<void> {
-  if (words === undefined || words === "own" || credential.kind !== "run") return;
-  const { run } = credential;
-  const turn = { p_account_id: ownerId, p_turn_id: run.turnId };
+  const { words } = plan.contract;
+  if (words === undefined || words === "own" || caller?.credential.kind !== "run") return;
+  const { run } = caller.credential;
+  const answer = { params: Object(input.params), query: Object(input.query), body };
+  const turn = { p_account_id: caller.ownerId, p_turn_id: run.turnId };
   for (const each of [words].flat()) {
     if (typeof each === "function") {
       const sources = each(answer);

@@ -1,9 +1,10 @@
 /** The built-in skill `platform-api`: the endpoints that the credential of a run may call, from their contracts. */
 import type { Contract } from "@platform/endpoint/contract/contract";
-import { curl } from "./curl.ts";
-import { inputsOf } from "./describe-tools.ts";
+import { curl } from "@platform/endpoint/openapi/curl";
+import { inputsOf } from "@platform/endpoint/openapi/describe-inputs";
+import type { Operation } from "@platform/endpoint/openapi/operation";
 import { examples } from "./examples.ts";
-import { type Operation, operations } from "./registry.ts";
+import { operations } from "./registry.ts";
 
 /** A placeholder that needs no quotes, in the place of a shell variable that does. */
 const ORIGIN = "https://service.invalid";

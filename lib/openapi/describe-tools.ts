@@ -1,9 +1,9 @@
 /** The tools of the MCP server, made from the contracts that offer one. */
 import type { Tool } from "@modelcontextprotocol/server";
-import type { oas32 } from "zod-openapi";
+import { inputsOf } from "@platform/endpoint/openapi/describe-inputs";
+import type { Operation } from "@platform/endpoint/openapi/operation";
 import type { Caller } from "../identity/credentials/caller.ts";
-import { describeApi } from "./document.ts";
-import { type Operation, operations } from "./registry.ts";
+import { operations } from "./registry.ts";
 
 /** The operations that are tools. */
 export const toolOperations: readonly Operation[] = operations.filter(
@@ -38,45 +38,4 @@ function describeAll() {
     };
     return { tool, forRuns: runCredential !== undefined };
   });
-}
-
-/** Returns a function that describes the parameters and the fields of an operation's body together. */
-export function inputsOf(described: readonly Operation[]) {
-  const { paths } = describeApi(described, {}, undefined);
-  return ({ contract: { method, path } }: Operation) => {
-    const operation = paths?.[path]?.[method.toLowerCase() as Lowercase<typeof method>];
-    return mergeSchemas([
-      ...(operation?.parameters ?? []).map(ofParameter),
-      ofBody(operation?.requestBody),
-    ]);
-  };
-}
-
-interface Fields {
-  readonly properties?: Readonly<Record<string, oas32.SchemaObject | oas32.ReferenceObject>>;
-  readonly required?: readonly string[];
-}
-
-function mergeSchemas(parts: readonly Fields[]) {
-  return {
-    type: "object" as const,
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
-    required: parts.flatMap(({ required = [] }) => required),
-    additionalProperties: false,
-  };
-}
-
-/** A header is no argument. */
-function ofParameter(parameter: oas32.ParameterObject | oas32.ReferenceObject): Fields {
-  if (!("name" in parameter)) return {};
-  const { name, in: place, schema, description, required } = parameter;
-  if ((place !== "path" && place !== "query") || typeof schema !== "object") return {};
-  const field = { ...schema, ...(description !== undefined && { description }) };
-  return { properties: { [name]: field }, required: required ? [name] : [] };
-}
-
-function ofBody(body: oas32.RequestBodyObject | oas32.ReferenceObject | undefined): Fields {
-  const json = body && "content" in body ? body.content["application/json"] : undefined;
-  const schema = json && "schema" in json ? json.schema : undefined;
-  return typeof schema === "object" && "properties" in schema ? schema : {};
 }

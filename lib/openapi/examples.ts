@@ -3,6 +3,7 @@
  * written by hand: `RECORD_EXAMPLES=1 npm test -- tests/api/openapi-examples.test.ts` records them
  * again, and without the switch that test compares them with the current answers.
  */
+import { type RecordedExchanges, recordedExchanges } from "@platform/endpoint/openapi/examples";
 import { z } from "zod";
 
 import account from "../../docs/api/examples/account.json" with { type: "json" };
@@ -30,90 +31,32 @@ import usage from "../../docs/api/examples/usage.json" with { type: "json" };
 import webhooks from "../../docs/api/examples/webhooks.json" with { type: "json" };
 import workspace from "../../docs/api/examples/workspace.json" with { type: "json" };
 
-const texts = z.record(z.string(), z.string());
-
-const exchange = z.object({
-  request: z.object({
-    params: texts.optional(),
-    query: texts.optional(),
-    headers: texts.optional(),
-    body: z.unknown().optional(),
-  }),
-  response: z.object({
-    status: z.int(),
-    headers: texts,
-    /** Parsed JSON, or the text of an event stream; absent when there is no body. */
-    body: z.unknown().optional(),
-  }),
-});
-export type Exchange = z.output<typeof exchange>;
-
-/** By name: the particularity of a success, or the code of an error. The simplest one is first. */
-const exchanges = z.record(z.string(), exchange);
-export type Exchanges = z.output<typeof exchanges>;
-
 /** By operation id. */
-export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
-  ...account,
-  ...agentTemplates,
-  ...approvals,
-  ...artists,
-  ...catalog,
-  ...chat,
-  ...connectors,
-  ...content,
-  ...deliveries,
-  ...keys,
-  ...mcp,
-  ...models,
-  ...organizations,
-  ...research,
-  ...sandbox,
-  ...service,
-  ...sessions,
-  ...signUp,
-  ...skills,
-  ...mcpServers,
-  ...tasks,
-  ...usage,
-  ...webhooks,
-  ...workspace,
-});
-
-/** Returns the bodies of the matching exchanges as OpenAPI lists examples: by name. */
-export function bodiesOf(
-  exchanges: Exchanges,
-  matches: (exchange: Exchange) => boolean,
-  side: (exchange: Exchange) => { readonly body?: unknown },
-): Record<string, { value: unknown }> {
-  const chosen = Object.entries(exchanges).filter(
-    ([, exchange]) => matches(exchange) && side(exchange).body !== undefined,
-  );
-  return Object.fromEntries(
-    chosen.map(([name, exchange]) => [name, { value: side(exchange).body }]),
-  );
-}
-
-/** Returns the parameters with the values of an example. */
-export function withParameterExamples(
-  { shape }: z.ZodObject,
-  values: Readonly<Record<string, string>> = {},
-): z.ZodObject {
-  const parameters = Object.entries(shape).map(([name, schema]) => {
-    const value = values[name];
-    if (value === undefined || !(schema instanceof z.ZodType)) return [name, schema] as const;
-    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-    const { override } = { ...z.globalRegistry.get(inner), ...schema.meta() };
-    const isText = typeof override !== "object" || override.type === "string";
-    return [name, schema.meta({ param: { example: isText ? value : JSON.parse(value) } })] as const;
+export const examples: Readonly<Record<string, RecordedExchanges>> = z
+  .record(z.string(), recordedExchanges)
+  .parse({
+    ...account,
+    ...agentTemplates,
+    ...approvals,
+    ...artists,
+    ...catalog,
+    ...chat,
+    ...connectors,
+    ...content,
+    ...deliveries,
+    ...keys,
+    ...mcp,
+    ...models,
+    ...organizations,
+    ...research,
+    ...sandbox,
+    ...service,
+    ...sessions,
+    ...signUp,
+    ...skills,
+    ...mcpServers,
+    ...tasks,
+    ...usage,
+    ...webhooks,
+    ...workspace,
   });
-  return z.object(Object.fromEntries(parameters));
-}
-
-/** Returns the `content` of a JSON body. */
-export const json = (schema: z.ZodType, examples: Record<string, { value: unknown }>) => ({
-  "application/json": { schema, ...withExamples(examples) },
-});
-
-export const withExamples = (examples: Record<string, { value: unknown }>) =>
-  Object.keys(examples).length > 0 ? { examples } : {};

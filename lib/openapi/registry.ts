@@ -4,6 +4,8 @@
  */
 
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { createJudge } from "@platform/endpoint/judge-request";
+import { type Operation, operationsIn } from "@platform/endpoint/openapi/operation";
 import * as accounts from "../accounts/contract.ts";
 import * as approvals from "../approvals/contract.ts";
 import * as artists from "../artists/contract.ts";
@@ -39,7 +41,7 @@ import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
 import * as workspaces from "../workspace/contract.ts";
 
-const domains: readonly Readonly<Record<string, unknown>>[] = [
+const domains = [
   chat,
   queue,
   runs,
@@ -76,27 +78,9 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   health,
 ];
 
-/** Leaves out other exports of a domain's `contract.ts`, such as schemas. */
-function isContract(value: unknown): value is Contract {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "method" in value &&
-    "path" in value &&
-    "family" in value
-  );
-}
-
-export interface Operation {
-  /** The operation id, such as `createKey` for `createKeyContract`. */
-  readonly id: string;
-  readonly contract: Contract;
-}
-
-export const operations: readonly Operation[] = domains.flatMap((domain) =>
-  Object.entries(domain).flatMap(([name, value]) =>
-    isContract(value) ? [{ id: name.replace(/Contract$/, ""), contract: value }] : [],
-  ),
-);
+export const operations: readonly Operation[] = operationsIn(domains);
 
 export const contracts: readonly Contract[] = operations.map(({ contract }) => contract);
+
+/** Returns a request to this service as its router and its endpoint understand it. */
+export const judgeRequest = createJudge(contracts);

@@ -1,7 +1,5 @@
-/** Takes the messages that steer the turn, and shows them before the step. */
-import type { SteeringMessage } from "@platform/agent/conversation";
-import type { UIMessageChunk } from "ai";
 import type { FileParts } from "../running-turn/message-files.ts";
+import { steeringChunks } from "../running-turn/read-chunks.ts";
 import type { Decision, Step } from "../running-turn/step.ts";
 import { steerTurn } from "./steer-turn.ts";
 
@@ -17,12 +15,3 @@ export async function steering(step: Step<FileParts>): Promise<Decision> {
   for (const chunk of steeringChunks(ofStep, step.progress?.steering)) step.write(chunk);
   return undefined;
 }
-
-/** Returns the chunks of the messages that the stream does not show yet. */
-export const steeringChunks = (
-  steering: readonly SteeringMessage[],
-  known: ReadonlySet<string> = new Set(),
-): UIMessageChunk[] =>
-  steering
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, parts }) => ({ type: "steering-message", id, parts }));

@@ -5,15 +5,15 @@ import { inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import { assembleParts } from "../running-turn/assemble-parts.ts";
 import type { MeasuredStep } from "../running-turn/measure-step.ts";
 import {
-  assembleParts,
   closeOpenParts,
   parseChunks,
   readProgress,
+  steeringChunks,
 } from "../running-turn/read-chunks.ts";
 import type { ActiveTurn, LoadedTurnKey, TurnEnd, TurnMetadata } from "../running-turn/state.ts";
-import { steeringChunks } from "../steering/system.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";
 import { finishTurn } from "./store/turns.ts";
 

@@ -1,7 +1,7 @@
 /** The text of `docs/api.md`: a recorded request and its answer for every operation. */
-import { curl } from "../../lib/openapi/curl.ts";
+import { curl } from "@platform/endpoint/openapi/curl";
+import type { RecordedExchange, RecordedExchanges } from "@platform/endpoint/openapi/examples";
 import { tags } from "../../lib/openapi/document.ts";
-import type { Exchange, Exchanges } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
 
 /** Longer lines are cut: the OpenAPI document has them whole. */
@@ -26,7 +26,7 @@ The whole contract, with every field, error and example, is the OpenAPI 3.1 docu
 `;
 
 /** A section for each tag, with its requests in the order in which they were recorded. */
-export function describeEndpoints(examples: Readonly<Record<string, Exchanges>>): string {
+export function describeEndpoints(examples: Readonly<Record<string, RecordedExchanges>>): string {
   const sections = Object.entries(tags).map(([tag, about]) => {
     const requests = recordedRequests(tag, examples).join("\n\n");
     return `## ${tag}\n\n${about}\n\n\`\`\`sh\n${requests}\n\`\`\`\n`;
@@ -34,7 +34,10 @@ export function describeEndpoints(examples: Readonly<Record<string, Exchanges>>)
   return [introduction, ...sections].join("\n");
 }
 
-function recordedRequests(tag: string, examples: Readonly<Record<string, Exchanges>>): string[] {
+function recordedRequests(
+  tag: string,
+  examples: Readonly<Record<string, RecordedExchanges>>,
+): string[] {
   return Object.entries(examples).flatMap(([operation, exchanges]) => {
     const contract = operations.find(({ id }) => id === operation)?.contract;
     const plainest = Object.values(exchanges)[0];
@@ -45,7 +48,7 @@ function recordedRequests(tag: string, examples: Readonly<Record<string, Exchang
   });
 }
 
-function answer({ response: { status, body } }: Exchange): string {
+function answer({ response: { status, body } }: RecordedExchange): string {
   const isStream = typeof body === "string" && body.includes("\n\n");
   const [first = "", ...rest] = isStream ? firstFrames(body) : textOf(body).split("\n");
   return [`# ${status} ${cut(first)}`.trimEnd(), ...rest.map((line) => `# ${cut(line)}`)].join(

@@ -4,9 +4,9 @@ import {
   StreamableHTTPClientTransport,
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
+import { addressOf } from "@platform/endpoint/openapi/curl";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { addressOf } from "../../lib/openapi/curl.ts";
 import { toolOperations } from "../../lib/openapi/describe-tools.ts";
 import { rows } from "../security/rows.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";

@@ -5,11 +5,11 @@
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";
+import { validator } from "@platform/endpoint/read-input";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { validator } from "../../lib/http/read-input.ts";
-import { describeApi } from "../../lib/openapi/document.ts";
+import { describeService } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
 
@@ -32,7 +32,7 @@ const bodySchema = z.union([
 ]);
 const record = z.record(z.string(), z.unknown());
 
-const document = describeApi(operations, examples, undefined);
+const document = describeService(examples);
 const withBody = operations.filter(({ contract }) => contract.body !== undefined);
 
 /** Of each kind of the body: the optional fields, and the value of `kind` if there are several. */

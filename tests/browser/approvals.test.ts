@@ -8,7 +8,7 @@ import {
   isVisible,
   readVisible,
   withCountedBlanks,
-} from "../support/fixtures/hidden-texts.ts";
+} from "../../packages/endpoint/tests/hidden-texts.ts";
 import { oneQuestion } from "../support/fixtures/questions.ts";
 import { createTask } from "../support/fixtures/tasks.ts";
 import { describeInBrowser, expectGood, type TabOptions } from "../support/harness/browser.ts";

@@ -2,6 +2,7 @@
  * Answers of models and vendors that never end, or are of a shape that would keep the server busy.
  * This file is long because one server gives all of them.
  */
+
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fetchJson } from "@platform/kit/outbound/fetch-json";
@@ -11,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
-import { assembleParts } from "@/lib/running-turn/read-chunks.ts";
 import { MAX_TOOL_CALLS } from "@/packages/agent/src/models/bound-answer.ts";
+import { assembleParts } from "../../lib/running-turn/assemble-parts.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;

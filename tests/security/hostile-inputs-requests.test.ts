@@ -1,11 +1,11 @@
 /** Bodies that would keep the server's one thread busy: what each endpoint's contract does with them. */
 import { setImmediate } from "node:timers/promises";
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { parseJson, validator } from "@platform/endpoint/read-input";
 import { measureJson } from "@platform/kit/measure-json";
 import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseJson, validator } from "@/lib/http/read-input.ts";
 import { contracts } from "@/lib/openapi/registry.ts";
 import { readMessages, titleOf } from "@/lib/turns/read-messages.ts";
 import { expectNoStall } from "../support/harness/stall.ts";

@@ -10,9 +10,9 @@ import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { validator } from "@platform/endpoint/read-input";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { validator } from "../../lib/http/read-input.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
 import {
   expectError,

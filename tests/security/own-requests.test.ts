@@ -7,8 +7,7 @@ import type { Contract } from "@platform/endpoint/contract/contract";
 import { segmentsOf } from "@platform/endpoint/contract/effects";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { judgeRequest } from "../../lib/openapi/judge-request.ts";
-import { operations } from "../../lib/openapi/registry.ts";
+import { judgeRequest, operations } from "../../lib/openapi/registry.ts";
 
 const ORIGIN = "http://localhost:3000";
 const isStored = ({ href }: URL) => href.startsWith(`${ORIGIN}/api/media/`);

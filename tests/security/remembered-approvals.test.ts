@@ -1,7 +1,7 @@
 /** Which calls a remembered approval covers: those that are equal to the approved one but for their texts. */
 import { describe, expect, it } from "vitest";
 import { effectOf } from "../../lib/approvals/effects.ts";
-import { judgeRequest } from "../../lib/openapi/judge-request.ts";
+import { judgeRequest } from "../../lib/openapi/registry.ts";
 import { serviceOrigin } from "../../lib/platform/service-origin.ts";
 import { stack } from "../support/harness/stack.ts";
 

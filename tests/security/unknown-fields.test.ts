@@ -4,9 +4,9 @@
  * place of each body.
  */
 import { randomUUID } from "node:crypto";
+import { addressOf } from "@platform/endpoint/openapi/curl";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { addressOf } from "../../lib/openapi/curl.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
 import { expectErrorShape, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";

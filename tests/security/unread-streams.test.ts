@@ -1,9 +1,8 @@
 /** A stream that nobody reads must not live on in the server. */
 
+import { methods, type RouteHandler } from "@platform/endpoint/methods";
 import { expect, it } from "vitest";
 import type { ChunkBatch, Engine, ReadEnd } from "../../lib/engine/port.ts";
-import type { RouteHandler } from "../../lib/http/endpoint.ts";
-import { methods } from "../../lib/http/methods.ts";
 import { streamResponse } from "../../lib/turns/stream-turn.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { describeReference } from "@/lib/openapi/reference.ts";
 import { DocsNavigation } from "./_content/docs-navigation.tsx";
 import { searchIndex } from "./_content/documents.ts";
 import { addressOfPage, addressOfTag, groups } from "./_content/pages.ts";
+import { describeReference } from "./_content/reference.ts";
 
 const links = [
   { title: "Documentation", links: [{ href: "/docs", title: "Overview" }] },

@@ -6,4 +6,4 @@ export {
   answerUnknownPath as PATCH,
   answerUnknownPath as POST,
   answerUnknownPath as PUT,
-} from "@/lib/http/unknown-path.ts";
+} from "@platform/endpoint/unknown-path";

@@ -1,8 +1,8 @@
+import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { listApprovalRulesContract } from "@/lib/approvals/contract.ts";
 import { selectApprovalRules } from "@/lib/approvals/store.ts";
-import { listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listApprovalRulesContract, async ({ caller, query }) => {

@@ -1,15 +1,12 @@
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { createArtistContract, listArtistsContract } from "@/lib/artists/contract.ts";
 import { insertArtist, selectArtists } from "@/lib/artists/store.ts";
-import { answer, listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createArtistContract, ({ caller, body }) =>
-    answer(insertArtist(caller.accountId, body), (artist) => ({
-      status: 201,
-      ...success({ artist }),
-    })),
+    answer(insertArtist(caller.accountId, body), (artist) => created({ artist })),
   ),
   GET: endpoint(listArtistsContract, async ({ caller, query }) => {
     const page = await selectArtists(caller.accountId, query.org_id, query);

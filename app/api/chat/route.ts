@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { startTurnContract } from "@/lib/turns/contract.ts";
 import { startChatTurn } from "@/lib/turns/start-chat-turn.ts";
 import { streamTurn } from "@/lib/turns/stream-turn.ts";

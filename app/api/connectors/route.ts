@@ -1,7 +1,7 @@
+import { methods } from "@platform/endpoint/methods";
 import { createConnectionContract, listConnectionsContract } from "@/lib/connectors/contract.ts";
 import { authorizeConnector, listConnections } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createConnectionContract, ({ app, caller, body, log }) =>

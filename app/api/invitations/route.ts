@@ -1,6 +1,6 @@
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listInvitationsContract } from "@/lib/organizations/contract.ts";
 import { selectInvitations } from "@/lib/organizations/store.ts";
 

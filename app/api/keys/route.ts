@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import { createKey, listKeys } from "@/lib/identity/keys/keys.ts";
 

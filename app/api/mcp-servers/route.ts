@@ -1,6 +1,6 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createMcpServerContract, listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
 import { createServer } from "@/lib/mcp-servers/servers.ts";
 import { selectServers } from "@/lib/mcp-servers/store.ts";
@@ -11,9 +11,6 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     return listOf("/api/mcp-servers", query, "servers", page);
   }),
   POST: endpoint(createMcpServerContract, ({ app, caller, body }) =>
-    answer(createServer(app, caller.accountId, body), (server) => ({
-      status: 201,
-      body: { status: "success", server },
-    })),
+    answer(createServer(app, caller.accountId, body), (server) => created({ server })),
   ),
 });

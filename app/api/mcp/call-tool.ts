@@ -1,8 +1,8 @@
 /** Calls the endpoint that a tool stands for. */
 
 import type { Method } from "@platform/endpoint/contract/contract";
+import type { RouteHandler } from "@platform/endpoint/methods";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
-import type { RouteHandler } from "@/lib/http/endpoint.ts";
 import type { CallTool } from "@/lib/mcp/serve-message.ts";
 import { toolOperations } from "@/lib/openapi/describe-tools.ts";
 

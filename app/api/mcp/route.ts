@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { callMcpContract } from "@/lib/mcp/contract.ts";
 import { serveMessage } from "@/lib/mcp/serve-message.ts";
 import { describeTools } from "@/lib/openapi/describe-tools.ts";

@@ -1,14 +1,11 @@
+import { answer, created } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { uploadMediaContract } from "@/lib/content/contract.ts";
 import { uploadMedia } from "@/lib/content/upload-media.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(uploadMediaContract, ({ app, caller, request }) =>
-    answer(uploadMedia(app, caller.accountId, request), (file) => ({
-      status: 201,
-      ...success(file),
-    })),
+    answer(uploadMedia(app, caller.accountId, request), created),
   ),
 });

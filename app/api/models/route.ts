@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listModelsContract } from "@/lib/models/contract.ts";
 import { listModels } from "@/lib/models/list-models.ts";
 

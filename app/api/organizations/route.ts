@@ -1,15 +1,14 @@
-import { answer, listOf, success } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
 import { insertOrganization, selectOrganizations } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createOrganizationContract, ({ caller, body }) =>
-    answer(insertOrganization(caller.accountId, body.name), (organization) => ({
-      status: 201,
-      ...success({ organization }),
-    })),
+    answer(insertOrganization(caller.accountId, body.name), (organization) =>
+      created({ organization }),
+    ),
   ),
   GET: endpoint(contracts.listOrganizationsContract, async ({ caller, query }) => {
     const page = await selectOrganizations(caller.accountId, query);

@@ -1,6 +1,6 @@
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listRequestsContract } from "@/lib/requests/contract.ts";
 import { selectRequests } from "@/lib/requests/store.ts";
 

@@ -1,6 +1,6 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/sandbox/contract.ts";
 import { getSandbox, sandboxAnswer } from "@/lib/sandbox/get-sandbox.ts";
 import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";

@@ -1,6 +1,6 @@
-import { success } from "@/lib/http/answers.ts";
+import { success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listSkillsContract } from "@/lib/skills/contract.ts";
 import { listSkills } from "@/lib/skills/skills.ts";
 import { ownerOf } from "@/lib/skills/store.ts";

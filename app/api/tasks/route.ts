@@ -1,16 +1,13 @@
-import { answer, listOf, success } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createTask } from "@/lib/schedules/change-task.ts";
 import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
 import { selectTasks } from "@/lib/schedules/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>
-    answer(createTask(app, caller.accountId, effectId, body), (task) => ({
-      status: 201,
-      ...success({ task }),
-    })),
+    answer(createTask(app, caller.accountId, effectId, body), (task) => created({ task })),
   ),
   GET: endpoint(listTasksContract, async ({ caller, query }) => {
     const page = await selectTasks(caller.accountId, query);

@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { getUsageContract } from "@/lib/usage/contract.ts";
 import { selectUsage } from "@/lib/usage/store.ts";
 

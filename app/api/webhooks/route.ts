@@ -1,16 +1,13 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createWebhook } from "@/lib/webhooks/change-webhook.ts";
 import { createWebhookContract, listWebhooksContract } from "@/lib/webhooks/contract.ts";
 import { selectWebhooks } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createWebhookContract, ({ caller, body }) =>
-    answer(createWebhook(caller.accountId, body), (created) => ({
-      status: 201,
-      body: { status: "success", ...created },
-    })),
+    answer(createWebhook(caller.accountId, body), created),
   ),
   GET: endpoint(listWebhooksContract, async ({ caller, query }) => {
     const page = await selectWebhooks(caller.accountId, query);

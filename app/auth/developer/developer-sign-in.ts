@@ -4,10 +4,10 @@
  * attacker points at loopback (DNS rebinding).
  */
 
+import { isFromThisMachine } from "@platform/endpoint/client-address";
 import { appError } from "@platform/endpoint/contract/app-error";
+import { errorResponse } from "@platform/endpoint/error-response";
 import { z } from "zod";
-import { isFromThisMachine } from "@/lib/http/address.ts";
-import { errorResponse } from "@/lib/http/error-response.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { type Config, config } from "@/lib/platform/config.ts";

@@ -1,7 +1,7 @@
 import { appError } from "@platform/endpoint/contract/app-error";
 import type { RunScope } from "@platform/endpoint/contract/contract";
 import { expect, it } from "vitest";
-import { authorize } from "../../../lib/http/pipeline.ts";
+import { service } from "../../../lib/http/endpoint.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
@@ -36,7 +36,7 @@ const input = (query: string) => ({ params: undefined, query, body: undefined, i
 
 it("refuses a run's credential beyond the condition of the contract", async () => {
   const found = { caller: ofRun, input: input("another") };
-  expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
+  expect(await service.authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
     code: "forbidden",
     message: expect.stringMatching(/^This credential cannot be used here\. The user can/),
   });
@@ -47,18 +47,20 @@ it("admits a run's credential within the condition, and a person's without one",
     { caller: ofRun, input: input("own") },
     { caller: ofPerson, input: input("another") },
   ]) {
-    expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toBeUndefined();
+    expect(
+      await service.authorize(exchangeOf({ contract: ownSessionOnly, found })),
+    ).toBeUndefined();
   }
 });
 
 it("refuses an account that the caller has no access to, after the run's own condition", async () => {
-  expect(await authorize(exchangeOf({ found: { caller: ofPerson, denied } }))).toBe(denied);
+  expect(await service.authorize(exchangeOf({ found: { caller: ofPerson, denied } }))).toBe(denied);
   const found = { caller: ofRun, input: input("another"), denied };
-  expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
+  expect(await service.authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
     message: expect.stringMatching(/^This credential cannot be used here\. The user can/),
   });
 });
 
 it("admits a caller without a credential where the contract needs none", async () => {
-  expect(await authorize(exchangeOf({ contract: { auth: "none" } }))).toBeUndefined();
+  expect(await service.authorize(exchangeOf({ contract: { auth: "none" } }))).toBeUndefined();
 });

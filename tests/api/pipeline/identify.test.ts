@@ -1,7 +1,7 @@
 import { SANDBOX_MARK } from "@platform/sandbox/outgoing-headers";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { identify } from "../../../lib/http/pipeline.ts";
+import { service } from "../../../lib/http/endpoint.ts";
 import {
   createAccount,
   createBearer,
@@ -38,7 +38,7 @@ it("refuses a request with no credential, two, or one that does not hold", async
   ];
   for (const [headers, message] of cases) {
     const exchange = exchangeOf({ headers });
-    expect(await identify(exchange)).toMatchObject({ code: "unauthorized", message });
+    expect(await service.identify(exchange)).toMatchObject({ code: "unauthorized", message });
     expect(exchange.caller).toBeNull();
   }
 });
@@ -52,7 +52,7 @@ it("names the account of a key in either header and of a bearer token", async ()
     [{ authorization }, "bearer"],
   ] as const) {
     const exchange = exchangeOf({ headers: given });
-    expect(await identify(exchange)).toBeUndefined();
+    expect(await service.identify(exchange)).toBeUndefined();
     expect(exchange.caller).toMatchObject({ accountId: id, ownerId: id, credential: { kind } });
   }
 });
@@ -66,30 +66,30 @@ it("refuses a run's credential where the contract does not allow it, and a stole
   const runKeyAsBearer = { authorization: `Bearer ${runKey}` };
   const refused = { code: "forbidden", message: "This credential cannot be used here" };
   for (const given of [marked, markedBearer]) {
-    expect(await identify(exchangeOf({ headers: given }))).toMatchObject(refused);
+    expect(await service.identify(exchangeOf({ headers: given }))).toMatchObject(refused);
   }
   const contract = { method: "POST", path: "/api/tasks", tag: "Tasks" } as const;
   for (const given of [run.headers, runKeyAsBearer]) {
-    expect(await identify(exchangeOf({ headers: given, contract }))).toMatchObject({
+    expect(await service.identify(exchangeOf({ headers: given, contract }))).toMatchObject({
       message: `${refused.message}. The user can do this with POST /api/tasks or on the page Schedules`,
     });
   }
   const open = exchangeOf({ headers: runKeyAsBearer, contract: { auth: "none" } });
-  expect(await identify(open)).toMatchObject(refused);
+  expect(await service.identify(open)).toMatchObject(refused);
   const allowed = exchangeOf({ headers: run.headers, contract: { runCredential: true } });
-  expect(await identify(allowed)).toBeUndefined();
+  expect(await service.identify(allowed)).toBeUndefined();
   expect(allowed.caller?.credential).toMatchObject({ kind: "run" });
 });
 
 it("refuses a sandbox where no credential is needed, unless the contract allows it", async () => {
   const headers = { [SANDBOX_MARK]: "1" };
   const open = { auth: "none" } as const;
-  expect(await identify(exchangeOf({ headers, contract: open }))).toMatchObject({
+  expect(await service.identify(exchangeOf({ headers, contract: open }))).toMatchObject({
     code: "forbidden",
     message: "This cannot be used from a sandbox",
   });
   const contract = { ...open, runCredential: true } as const;
-  expect(await identify(exchangeOf({ headers, contract }))).toBeUndefined();
+  expect(await service.identify(exchangeOf({ headers, contract }))).toBeUndefined();
 });
 
 it("decides about a named account, and leaves the refusal to authorize", async () => {
@@ -100,13 +100,13 @@ it("decides about a named account, and leaves the refusal to authorize", async (
     body: z.unknown(),
   } as const;
   const foreign = exchangeOf({ headers, contract, body: JSON.stringify({ account_id: other.id }) });
-  expect(await identify(foreign)).toBeUndefined();
+  expect(await service.identify(foreign)).toBeUndefined();
   expect(foreign.denied).toMatchObject({
     code: "access_denied",
     message: "Access denied to specified account_id",
   });
   expect(foreign.caller?.accountId).toBe(id);
   const own = exchangeOf({ headers, contract, body: JSON.stringify({ account_id: id }) });
-  expect(await identify(own)).toBeUndefined();
+  expect(await service.identify(own)).toBeUndefined();
   expect(own.denied).toBeNull();
 });

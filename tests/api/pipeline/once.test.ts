@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import type { Effect } from "@platform/endpoint/exchange";
+import { once } from "@platform/endpoint/pipeline";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { type Effect, once } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { createAccount } from "../../support/harness/clients.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";

@@ -1,6 +1,6 @@
+import { serve } from "@platform/endpoint/pipeline";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { serve } from "../../../lib/http/pipeline.ts";
 import { createAccount, createKey } from "../../support/harness/clients.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 

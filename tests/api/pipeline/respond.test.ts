@@ -1,35 +1,11 @@
-import { type AppError, appError } from "@platform/endpoint/contract/app-error";
-import type { ErrorFamily } from "@platform/endpoint/contract/contract";
 import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { QueueRefusal } from "@platform/kit/fair-queue";
 import { describe, expect, it } from "vitest";
-import { respond } from "../../../lib/http/respond.ts";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
+import { respond } from "../../../packages/endpoint/src/respond.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
-const refusal = appError("invalid_request", "title is required", { fields: ["title"] });
-const rate = { by: "account", limit: 60, remaining: 59, reset: 1, retry_after: null } as const;
-
 const failing = (error: unknown) => () => Promise.reject(error);
-const answering = (result: AppError | Response) => async () => result;
-
-it.each<[ErrorFamily, unknown]>([
-  ["message", { status: "error", message: "title is required" }],
-  ["error", { status: "error", error: "title is required" }],
-  ["missing", { status: "error", error: "title is required", missing_fields: ["title"] }],
-  ["plain", { error: "title is required" }],
-  ["catalog", { error: { status: 400, message: "title is required" } }],
-  ["rpc", { jsonrpc: "2.0", id: null, error: { code: -32600, message: "title is required" } }],
-])("gives an error the shape of the family %s", async (family, body) => {
-  const { response, cause } = await respond(
-    exchangeOf({ contract: { family } }),
-    answering(refusal),
-  );
-  expect(response.status).toBe(400);
-  expect(response.headers.get("x-error-code")).toBe("invalid_request");
-  expect(await response.json()).toEqual(body);
-  expect(cause).toBe("title is required");
-});
 
 describe("a throw", () => {
   it.each([
@@ -50,28 +26,4 @@ describe("a throw", () => {
       expect(cause).toBe(error);
     },
   );
-
-  it("after the client has gone is no failure of the service", async () => {
-    const exchange = exchangeOf({ signal: AbortSignal.abort() });
-    const { response } = await respond(exchange, failing(new DOMException("gone", "AbortError")));
-    expect(response.status).toBe(400);
-  });
-});
-
-it("adds the shared headers and those of the rate limit to every answer", async () => {
-  const exchange = exchangeOf({ headers: { "x-request-id": "mine" }, found: { rate } });
-  for (const result of [refusal, new Response("{}", { headers: { "x-own": "1" } })]) {
-    const { headers } = (await respond(exchange, answering(result))).response;
-    expect(headers.get("x-request-id")).toBe("mine");
-    expect(headers.get("access-control-allow-origin")).toBe("*");
-    expect(headers.get("cache-control")).toBe("no-store");
-    expect(headers.get("ratelimit")).toBe('"account";r=59;t=1');
-  }
-});
-
-it("lets an answer be cached that depends on no credential", async () => {
-  const exchange = exchangeOf({ contract: { auth: "none" } });
-  const { response, cause } = await respond(exchange, answering(new Response("{}")));
-  expect(response.headers.get("cache-control")).toBeNull();
-  expect(cause).toBeUndefined();
 });

@@ -1,14 +1,14 @@
 /** Requests by the name of their operation, kept with their answers as examples are published. */
 
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { addressOf } from "@platform/endpoint/openapi/curl";
+import type { RecordedExchange, RecordedExchanges } from "@platform/endpoint/openapi/examples";
 import { z } from "zod";
-import { addressOf } from "../../../lib/openapi/curl.ts";
-import type { Exchange, Exchanges } from "../../../lib/openapi/examples.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import type { Answer, Client } from "./clients.ts";
 
-export type Asked = Exchange["request"];
+export type Asked = RecordedExchange["request"];
 
 export interface Context {
   readonly anonymous: Client;
@@ -31,7 +31,7 @@ export function contractOf(operation: string): Contract {
 }
 
 export class Recorder {
-  readonly recorded: Record<string, Exchanges> = {};
+  readonly recorded: Record<string, RecordedExchanges> = {};
   readonly #placeholders: Placeholders;
 
   constructor(placeholders: Placeholders) {
@@ -71,7 +71,7 @@ export class Recorder {
     this.recorded[operation] ??= {};
     this.recorded[operation][name] ??= {
       request: this.#placeholders.replace(asked, path) as Asked,
-      response: this.#placeholders.replace(response, path) as Exchange["response"],
+      response: this.#placeholders.replace(response, path) as RecordedExchange["response"],
     };
   }
 }

@@ -1,9 +1,9 @@
 /** Calls every operation as a new account would, with its common errors, to record the examples. */
 import { randomUUID } from "node:crypto";
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { addressOf } from "@platform/endpoint/openapi/curl";
 import { expect } from "vitest";
 import { z } from "zod";
-import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";

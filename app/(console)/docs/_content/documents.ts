@@ -1,9 +1,9 @@
 /** Documents of the repository as tokens, with the ids that GitHub gives to their headings; and what a search finds. */
 
 import type { Tokens } from "marked";
-import { describeReference } from "@/lib/openapi/reference.ts";
 import { parseMarkdown, textOf } from "../../_markdown/parse.ts";
 import { addressOfPage, addressOfTag, type DocsPage, pages } from "./pages.ts";
+import { describeReference } from "./reference.ts";
 
 type ParsedDocument = ReturnType<typeof parseDocument>;
 

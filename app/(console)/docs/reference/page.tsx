@@ -1,7 +1,7 @@
-import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
 import { Link } from "../../_ui/link.tsx";
 import { PageHeader } from "../../_ui/page-header.tsx";
 import { addressOfTag } from "../_content/pages.ts";
+import { describeReference, referenceIntroduction } from "../_content/reference.ts";
 import { MethodLabel, Prose } from "../prose.tsx";
 
 export const metadata = { title: "API reference" };

@@ -1,6 +1,6 @@
+import { methods } from "@platform/endpoint/methods";
 import { getAccountIdContract } from "@/lib/accounts/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(getAccountIdContract, async ({ caller }) => ({

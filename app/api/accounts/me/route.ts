@@ -1,10 +1,10 @@
+import { answer, done } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import * as contracts from "@/lib/accounts/contract.ts";
 import { deleteAccount } from "@/lib/accounts/delete-account.ts";
 import { describeCaller } from "@/lib/accounts/describe-caller.ts";
 import { selectAccount, updateAccount } from "@/lib/accounts/store.ts";
-import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getAccountContract, async ({ caller, request }) =>

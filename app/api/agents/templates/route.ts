@@ -1,6 +1,6 @@
-import { listOf, success } from "@/lib/http/answers.ts";
+import { created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";
 import { checkTemplate } from "@/lib/templates/check-options.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     const fault = await checkTemplate(app, caller.accountId, body);
     if (fault) return fault;
     const template = await insertTemplate(caller.accountId, effectId, body, turnIdOf(caller));
-    return { status: 201, ...success({ template }) };
+    return created({ template });
   }),
   GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
     const page = await selectTemplates(caller.accountId, query);

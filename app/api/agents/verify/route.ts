@@ -1,6 +1,6 @@
+import { methods } from "@platform/endpoint/methods";
+import { senderOf } from "@/lib/http/address.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { senderOf } from "@/lib/http/foreign-page.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { verifyContract } from "@/lib/identity/sign-up/contract.ts";
 import { verifyCode } from "@/lib/identity/sign-up/sign-up.ts";
 

@@ -1,9 +1,9 @@
+import { done } from "@platform/endpoint/answers";
 import { appError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { deleteApprovalRuleContract } from "@/lib/approvals/contract.ts";
 import { deleteApprovalRule } from "@/lib/approvals/store.ts";
-import { done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   DELETE: endpoint(deleteApprovalRuleContract, async ({ caller, params }) =>

@@ -1,8 +1,8 @@
+import { answer, done, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import * as contracts from "@/lib/artists/contract.ts";
 import { removeArtist, selectArtist, updateArtist } from "@/lib/artists/store.ts";
-import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getArtistContract, ({ caller, params }) =>

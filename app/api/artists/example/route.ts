@@ -1,14 +1,11 @@
+import { answer, created } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { loadExampleContract } from "@/lib/artists/contract.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { loadExample } from "@/lib/workspace/load-example.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(loadExampleContract, ({ app, caller }) =>
-    answer(loadExample(app, caller.accountId), (artist) => ({
-      status: 201,
-      ...success({ artist }),
-    })),
+    answer(loadExample(app, caller.accountId), (artist) => created({ artist })),
   ),
 });

@@ -1,8 +1,8 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { searchCatalogContract } from "@/lib/catalog/contract.ts";
 import { searchCatalog } from "@/lib/catalog/search-catalog.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(searchCatalogContract, async ({ app, query }) => {

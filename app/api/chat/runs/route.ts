@@ -1,6 +1,6 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listRunsContract, startRunContract } from "@/lib/turns/run-contract.ts";
 import { startedAnswer, startRun } from "@/lib/turns/start-run.ts";
 import { countWaiting, selectRuns } from "@/lib/turns/store/runs.ts";

@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { deleteChatsContract } from "@/lib/sessions/chats-contract.ts";
 import { deleteChats } from "@/lib/sessions/delete-chat.ts";
 

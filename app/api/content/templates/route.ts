@@ -1,7 +1,7 @@
+import { methods } from "@platform/endpoint/methods";
 import { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { selectContentTemplates } from "@/lib/content/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listContentTemplatesContract, async () => ({

@@ -1,9 +1,9 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { after } from "next/server";
 import { createVideoContract } from "@/lib/content/contract.ts";
 import { createVideo } from "@/lib/content/create-video.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createVideoContract, async ({ app, caller, effectId, idempotencyKey, body }) => {

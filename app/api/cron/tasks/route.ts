@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
 import { fireTasksContract } from "@/lib/schedules/contract.ts";
 import { fireDueTasks } from "@/lib/schedules/fire-tasks.ts";

@@ -1,7 +1,7 @@
+import { methods } from "@platform/endpoint/methods";
 import { checkParts } from "@/lib/health/check-parts.ts";
 import { readyContract } from "@/lib/health/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readyContract, async ({ app }) => {

@@ -1,6 +1,6 @@
 import { appError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { revokeKeyContract } from "@/lib/identity/keys/contract.ts";
 import { revokeKey } from "@/lib/identity/keys/keys.ts";
 

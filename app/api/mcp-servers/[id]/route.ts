@@ -1,6 +1,6 @@
-import { answer, done, success } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/mcp-servers/contract.ts";
 import { updateServer } from "@/lib/mcp-servers/servers.ts";
 import { removeServer, selectServer } from "@/lib/mcp-servers/store.ts";

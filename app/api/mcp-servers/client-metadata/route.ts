@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { mcpClientMetadataContract } from "@/lib/mcp-servers/contract.ts";
 import { clientMetadataDocument } from "@/lib/mcp-servers/oauth.ts";
 

@@ -1,7 +1,7 @@
+import { methods } from "@platform/endpoint/methods";
 import { proxyImageContract } from "@/lib/content/contract.ts";
 import { proxyImage } from "@/lib/content/proxy-image.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(proxyImageContract, ({ app, caller, query, request }) =>

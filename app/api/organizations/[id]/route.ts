@@ -1,6 +1,6 @@
-import { answer, done, success } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
 import * as store from "@/lib/organizations/store.ts";

@@ -1,6 +1,6 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { folderEntries } from "@/lib/sandbox/archive-folder.ts";
 import { archiveSandboxContract } from "@/lib/sandbox/contract.ts";
 import { archiveResponse } from "@/lib/sandbox/file-response.ts";

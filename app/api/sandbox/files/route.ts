@@ -1,7 +1,7 @@
+import { answer, done } from "@platform/endpoint/answers";
 import { isAppError } from "@platform/endpoint/contract/app-error";
-import { answer, done } from "@/lib/http/answers.ts";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { listFiles, removeFile } from "@/lib/sandbox/sandbox-files.ts";
 

@@ -1,6 +1,6 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteSession } from "@/lib/sessions/delete-session.ts";
 import { type StoredSession, selectSession, updateSessionTitle } from "@/lib/sessions/store.ts";

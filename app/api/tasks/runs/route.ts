@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import { listRuns } from "@/lib/tasks/list-runs.ts";
 

@@ -1,9 +1,9 @@
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
+import { readBytes } from "@platform/endpoint/read-input";
 import { after } from "next/server";
 import { addressOf } from "@/lib/http/address.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
-import { readBytes } from "@/lib/http/read-input.ts";
 import { MAX_EVENT_BYTES, receiveEventContract } from "@/lib/triggers/contract.ts";
 import { describeReceived, receiveEvent } from "@/lib/triggers/receive-event.ts";
 

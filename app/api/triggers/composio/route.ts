@@ -1,8 +1,8 @@
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
+import { readBytes } from "@platform/endpoint/read-input";
 import { after } from "next/server";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
-import { readBytes } from "@/lib/http/read-input.ts";
 import { MAX_EVENT_BYTES, receiveComposioEventContract } from "@/lib/triggers/contract.ts";
 import { receiveComposioEvent } from "@/lib/triggers/receive-event.ts";
 

@@ -1,6 +1,6 @@
-import { answer, done, success } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { updateWebhook } from "@/lib/webhooks/change-webhook.ts";
 import * as contracts from "@/lib/webhooks/contract.ts";
 import { removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";

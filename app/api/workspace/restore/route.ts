@@ -1,6 +1,6 @@
-import { answer, success } from "@/lib/http/answers.ts";
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { restoreWorkspaceFileContract } from "@/lib/workspace/contract.ts";
 import { restoreFile } from "@/lib/workspace/store.ts";
 import { placeOf, runIdOf } from "@/lib/workspace/workspace-files.ts";

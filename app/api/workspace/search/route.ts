@@ -1,6 +1,6 @@
-import { success } from "@/lib/http/answers.ts";
+import { success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
 import { searchFiles } from "@/lib/workspace/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";

@@ -6,8 +6,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { appError } from "@platform/endpoint/contract/app-error";
+import { errorResponse } from "@platform/endpoint/error-response";
 import PostalMime from "postal-mime";
-import { errorResponse } from "@/lib/http/error-response.ts";
 import { mailboxFolder } from "@/lib/mail/mailbox-folder.ts";
 import { type Config, config } from "@/lib/platform/config.ts";
 import { hasDeveloperSignIn, isLocalPage } from "../developer-sign-in.ts";

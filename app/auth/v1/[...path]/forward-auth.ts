@@ -8,16 +8,16 @@
  * stolen token could set one that outlives it.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { isFromForeignPage } from "@platform/endpoint/client-address";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
 import { rate } from "@platform/endpoint/contract/rate-limit";
+import { decodeBody, readBody } from "@platform/endpoint/read-input";
 import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
 import { readText } from "@platform/kit/outbound/vendor-fetch";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
 import { z } from "zod";
 import { addressOf } from "@/lib/http/address.ts";
-import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
-import { decodeBody, readBody } from "@/lib/http/read-input.ts";
 import {
   askAuthServer,
   countGuess,
@@ -26,6 +26,7 @@ import {
 } from "@/lib/identity/credentials/auth-server.ts";
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
+import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 
 /** The largest real request has a tenth of this. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -82,7 +83,7 @@ async function answer(request: Request): Promise<Response> {
   // Only people at the console sign in: a command of an agent must not obtain an account.
   if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
   // Any page could use up the mails and the tries of a person who visits it.
-  if (isFromForeignPage(request.headers)) {
+  if (isFromForeignPage(request.headers, serviceOrigin())) {
     return refuse(403, "forbidden", "Sign-in is for pages of this origin");
   }
   const url = new URL(request.url);

@@ -1,6 +1,6 @@
 /**
  * The declaration of an endpoint: the one source of validation, types, error shapes and OpenAPI. A
- * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
+ * route file joins it to a use case with `endpoint` (../endpoint.ts).
  */
 
 import type { TurnPolicies } from "@platform/kit/network-policy";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 
-/** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
+/** The shape of an endpoint's error bodies (../error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -97,7 +97,7 @@ type RunAccess =
       /**
        * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
        * credential is refused. An endpoint that needs no credential then refuses every request from a
-       * sandbox (lib/http/guard-run.ts).
+       * sandbox.
        */
       readonly runCredential: true | RunRule;
       readonly words: Words;
@@ -156,7 +156,7 @@ interface Endpoint {
    */
   readonly byteBodyLimit?: number;
   /**
-   * Accepts `Idempotency-Key` (lib/http/idempotency.ts); requires `auth: "required"` and a JSON
+   * Accepts `Idempotency-Key` (../idempotency.ts); requires `auth: "required"` and a JSON
    * response. The pipeline stores and replays the response. The handler must tie its effect to
    * `input.effectId`, which all attempts with one key share and which is a new id for a request
    * without a key: as the primary key of the created row (`insert … on conflict (id) do nothing`,
@@ -166,7 +166,7 @@ interface Endpoint {
    */
   readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /** Errors in addition to the ones that follow from the other fields (lib/openapi/responses.ts). */
+  /** Errors in addition to the ones that follow from the other fields (../openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
 }
 

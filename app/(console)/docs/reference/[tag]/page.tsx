@@ -1,16 +1,16 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import type { ReactNode } from "react";
+import { serviceOrigin } from "@/lib/platform/service-origin.ts";
+import { ChevronRight } from "../../../_ui/icons.tsx";
+import { PageHeader } from "../../../_ui/page-header.tsx";
+import { addressOfTag, slugOfTag } from "../../_content/pages.ts";
 import {
   describeReference,
   type ReferenceField,
   type ReferenceOperation,
   type ReferenceSection,
-} from "@/lib/openapi/reference.ts";
-import { serviceOrigin } from "@/lib/platform/service-origin.ts";
-import { ChevronRight } from "../../../_ui/icons.tsx";
-import { PageHeader } from "../../../_ui/page-header.tsx";
-import { addressOfTag, slugOfTag } from "../../_content/pages.ts";
+} from "../../_content/reference.ts";
 import { DocsCode, MethodLabel, PageLinks, Prose } from "../../prose.tsx";
 import { TestRequest } from "../../test-request.tsx";
 

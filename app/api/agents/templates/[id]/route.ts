@@ -1,6 +1,6 @@
-import { answer, done, success } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { checkTemplate } from "@/lib/templates/check-options.ts";
 import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";

@@ -1,8 +1,8 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { listArtistAlbumsContract } from "@/lib/catalog/contract.ts";
 import { listArtistAlbums } from "@/lib/catalog/list-artist-albums.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listArtistAlbumsContract, async ({ app, query }) => {

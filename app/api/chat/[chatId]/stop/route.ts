@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { stopTurnContract } from "@/lib/turns/contract.ts";
 import { stopTurn } from "@/lib/turns/stop-turn.ts";
 

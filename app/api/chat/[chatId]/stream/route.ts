@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { resumeTurnContract } from "@/lib/turns/contract.ts";
 import { resumeTurn } from "@/lib/turns/resume-turn.ts";
 

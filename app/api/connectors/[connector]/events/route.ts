@@ -1,7 +1,7 @@
+import { methods } from "@platform/endpoint/methods";
 import { listConnectorEventsContract } from "@/lib/connectors/contract.ts";
 import { listEvents } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listConnectorEventsContract, ({ app, params: { connector }, query, log }) =>

@@ -1,8 +1,8 @@
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { getContentTemplateContract } from "@/lib/content/contract.ts";
 import { selectContentTemplate } from "@/lib/content/store.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(getContentTemplateContract, ({ params }) =>

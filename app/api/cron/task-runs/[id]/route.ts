@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
 import { driveTaskRunContract } from "@/lib/schedules/contract.ts";
 import { driveTaskRun } from "@/lib/schedules/drive-task-run.ts";

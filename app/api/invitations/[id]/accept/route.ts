@@ -1,6 +1,6 @@
-import { answer, success } from "@/lib/http/answers.ts";
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { acceptInvitationContract } from "@/lib/organizations/contract.ts";
 import { acceptInvitation } from "@/lib/organizations/store.ts";
 

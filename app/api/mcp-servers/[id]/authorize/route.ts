@@ -1,6 +1,6 @@
-import { answer, success } from "@/lib/http/answers.ts";
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { authorizeMcpServerContract } from "@/lib/mcp-servers/contract.ts";
 import { startAuthorization } from "@/lib/mcp-servers/oauth.ts";
 

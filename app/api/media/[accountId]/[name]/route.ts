@@ -1,8 +1,8 @@
+import { methods } from "@platform/endpoint/methods";
 import { deleteMediaContract, getMediaContract } from "@/lib/content/contract.ts";
 import { deleteMedia } from "@/lib/content/media-store.ts";
 import { readMedia } from "@/lib/content/read-media.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(getMediaContract, ({ app, params, query, request }) =>

@@ -1,16 +1,15 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
 import { inviteMember } from "@/lib/organizations/invite-member.ts";
 import { selectSentInvitations } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createInvitationContract, ({ app, caller, params, body, log }) =>
-    answer(inviteMember(app, caller.accountId, params.id, body, log), (invitation) => ({
-      status: 201,
-      body: { status: "success", invitation },
-    })),
+    answer(inviteMember(app, caller.accountId, params.id, body, log), (invitation) =>
+      created({ invitation }),
+    ),
   ),
   GET: endpoint(contracts.listSentInvitationsContract, ({ caller, params, query }) =>
     answer(selectSentInvitations(caller.accountId, params.id, query), (page) =>

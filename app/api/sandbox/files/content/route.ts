@@ -1,7 +1,7 @@
 import { previewDocument } from "@platform/documents/preview-document";
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { readSandboxFileContract, writeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { fileResponse } from "@/lib/sandbox/file-response.ts";
 import { describeWrittenFile, readFile, writeFile } from "@/lib/sandbox/sandbox-files.ts";

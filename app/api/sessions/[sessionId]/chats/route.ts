@@ -1,6 +1,6 @@
-import { answer, pageOf } from "@/lib/http/answers.ts";
+import { answer, pageOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createChat } from "@/lib/sessions/change-chat.ts";
 import { createChatContract, listChatsContract } from "@/lib/sessions/contract.ts";
 import { selectChats } from "@/lib/sessions/store.ts";

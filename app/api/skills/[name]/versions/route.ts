@@ -1,6 +1,6 @@
-import { answer, success } from "@/lib/http/answers.ts";
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listSkillVersionsContract } from "@/lib/skills/contract.ts";
 import { ownerOf, selectSkillVersions } from "@/lib/skills/store.ts";
 

@@ -1,7 +1,7 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { after } from "next/server";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { runTaskContract } from "@/lib/schedules/contract.ts";
 import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
 

@@ -1,16 +1,13 @@
-import { answer, listOf, success } from "@/lib/http/answers.ts";
+import { answer, created, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { createTriggerContract, listTriggersContract } from "@/lib/triggers/contract.ts";
 import { createTrigger } from "@/lib/triggers/create-trigger.ts";
 import { selectTriggers } from "@/lib/triggers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTriggerContract, ({ app, caller, params: { id }, body, log }) =>
-    answer(createTrigger(app, caller.accountId, id, body, log), (made) => ({
-      status: 201,
-      ...success(made),
-    })),
+    answer(createTrigger(app, caller.accountId, id, body, log), created),
   ),
   GET: endpoint(listTriggersContract, ({ caller, params: { id }, query }) =>
     answer(selectTriggers(caller.accountId, id, query), (page) =>

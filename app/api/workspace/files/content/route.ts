@@ -1,6 +1,6 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/workspace/contract.ts";
 import * as files from "@/lib/workspace/workspace-files.ts";
 

@@ -1,6 +1,6 @@
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listMemoryProposalsContract } from "@/lib/memory/contract.ts";
 import { selectProposals } from "@/lib/memory/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";

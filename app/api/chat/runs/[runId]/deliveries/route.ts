@@ -1,8 +1,8 @@
+import { answer, success } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { listRunDeliveriesContract } from "@/lib/delivery/contract.ts";
 import { selectRunDeliveries } from "@/lib/delivery/store.ts";
-import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listRunDeliveriesContract, ({ caller, params }) =>

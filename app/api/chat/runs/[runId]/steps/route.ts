@@ -1,6 +1,6 @@
 import { appError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listRunStepsContract } from "@/lib/turns/run-contract.ts";
 import { selectRunTrace } from "@/lib/turns/store/runs.ts";
 

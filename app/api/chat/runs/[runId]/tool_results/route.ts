@@ -1,6 +1,6 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";
 import { sendToolResultsContract } from "@/lib/turns/run-contract.ts";
 import { sendToolResults } from "@/lib/turns/send-tool-results.ts";

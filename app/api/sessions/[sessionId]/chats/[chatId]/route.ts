@@ -1,6 +1,6 @@
-import { answer, done, jsonText } from "@/lib/http/answers.ts";
+import { answer, done, jsonText } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { updateChat } from "@/lib/sessions/change-chat.ts";
 import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteChat } from "@/lib/sessions/delete-chat.ts";

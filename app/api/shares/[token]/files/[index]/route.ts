@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { readSharedFileContract } from "@/lib/sessions/shares/contract.ts";
 import { readSharedFile } from "@/lib/sessions/shares/share-chat.ts";
 

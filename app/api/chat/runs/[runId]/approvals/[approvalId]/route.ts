@@ -1,7 +1,7 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
+import { methods } from "@platform/endpoint/methods";
 import { answerApprovalContract } from "@/lib/approvals/contract.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { answerApproval } from "@/lib/turns/answer-approvals.ts";
 import { pollHint } from "@/lib/turns/get-run.ts";
 

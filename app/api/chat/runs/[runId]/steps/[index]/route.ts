@@ -1,6 +1,6 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { readModelCallContract } from "@/lib/turns/model-call-contract.ts";
 import { readModelCall } from "@/lib/turns/read-model-call.ts";
 

@@ -1,8 +1,8 @@
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { compactChat } from "@/lib/context/compact-chat.ts";
 import { compactChatContract } from "@/lib/context/contract.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(compactChatContract, ({ app, caller, params }) =>

@@ -1,8 +1,8 @@
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { chooseConnectorsContract, listChatConnectorsContract } from "@/lib/connectors/contract.ts";
 import { selectChatConnectors, setChatConnectors } from "@/lib/connectors/store.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 const show = ({ connectors }: { readonly connectors: string[] }) => ({
   body: { status: "success", connectors } as const,

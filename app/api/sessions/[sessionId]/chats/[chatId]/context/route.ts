@@ -1,8 +1,8 @@
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { getChatContext } from "@/lib/context/chat-context.ts";
 import { getChatContextContract } from "@/lib/context/contract.ts";
-import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(getChatContextContract, ({ app, caller: { accountId }, params }) =>

@@ -1,5 +1,5 @@
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { exportChatContract } from "@/lib/sessions/contract.ts";
 import { exportChat } from "@/lib/sessions/export-chat.ts";
 

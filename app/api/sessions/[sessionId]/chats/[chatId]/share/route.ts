@@ -1,6 +1,6 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/sessions/shares/contract.ts";
 import { shareAnswer, shareChat } from "@/lib/sessions/shares/share-chat.ts";
 import { removeShare, selectShare } from "@/lib/sessions/shares/store.ts";

@@ -1,6 +1,6 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, listOf } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { listTriggerEventsContract } from "@/lib/triggers/contract.ts";
 import { selectTriggerEvents } from "@/lib/triggers/store.ts";
 

@@ -1,6 +1,6 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { redeliver } from "@/lib/webhooks/change-webhook.ts";
 import { redeliverContract } from "@/lib/webhooks/contract.ts";
 

@@ -1,6 +1,6 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer } from "@platform/endpoint/answers";
+import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { methods } from "@/lib/http/methods.ts";
 import { rateMessage } from "@/lib/sessions/branches.ts";
 import { rateMessageContract } from "@/lib/sessions/contract.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { throttle } from "../../../lib/http/pipeline.ts";
-import { exchangeOf } from "../../support/harness/exchange.ts";
+import { throttle } from "../src/pipeline.ts";
+import { exchangeOf } from "./exchange.ts";
 
 const rate = { by: "address", limit: 60, remaining: 0, reset: 30, retry_after: null } as const;
 

@@ -1,7 +1,7 @@
 import pino from "pino";
 import { expect, it } from "vitest";
-import { log } from "../../../lib/http/respond.ts";
-import { exchangeOf } from "../../support/harness/exchange.ts";
+import { log } from "../src/respond.ts";
+import { exchangeOf } from "./exchange.ts";
 
 async function lineOf(status: number, cause: unknown): Promise<Record<string, unknown>> {
   const lines: string[] = [];
@@ -12,7 +12,7 @@ async function lineOf(status: number, cause: unknown): Promise<Record<string, un
     body: "in-the-body",
     found: {
       log: logger,
-      caller: { accountId: "acting", ownerId: "own", credential: { kind: "key", keyId: "k" } },
+      caller: { accountId: "acting", ownerId: "own" },
     },
   });
   const response = new Response("in-the-answer", { status });

@@ -1,8 +1,9 @@
 /** Recorded requests as lines for a shell: the key's header is in `$K`. */
-import type { Contract } from "@platform/endpoint/contract/contract";
-import type { Exchange } from "./examples.ts";
 
-type Request = Exchange["request"];
+import type { Contract } from "../contract/contract.ts";
+import type { RecordedExchange } from "./examples.ts";
+
+type Request = RecordedExchange["request"];
 
 /** `/api/keys/5b0e…/rotate?limit=1` */
 export function addressOf({ path }: Contract, { params = {}, query = {} }: Request): string {

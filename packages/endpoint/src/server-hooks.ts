@@ -4,8 +4,7 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import { IncomingMessage, ServerResponse } from "node:http";
-import { config } from "../platform/config.ts";
-import { PEER_HEADER } from "./address.ts";
+import { PEER_HEADER } from "./client-address.ts";
 
 const ONE_YEAR_SECONDS = 31_536_000;
 const STALLED_MS = 60_000;
@@ -23,10 +22,9 @@ function onRequest(hook: (request: IncomingMessage, response: ServerResponse) =>
 
 /**
  * Sets the peer's address on every request from now on, and replaces a value that the client sent. Adds
- * `nosniff` to every response, and HSTS where PUBLIC_URL is https.
+ * `nosniff` to every response, and HSTS where the service is reached over https.
  */
-export function markRequests(): void {
-  const isHttps = config().PUBLIC_URL?.startsWith("https:") ?? false;
+export function markRequests(isHttps: boolean): void {
   onRequest((request, response) => {
     request.headers[PEER_HEADER] = request.socket.remoteAddress ?? "";
     response.setHeader("x-content-type-options", "nosniff");

@@ -1,19 +1,14 @@
 /** Reads params, query and a JSON body: bounded, sanitized, and validated against a contract's schemas. */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import {
-  type AppError,
-  appError,
-  invalidField,
-  isAppError,
-} from "@platform/endpoint/contract/app-error";
-import type { Contract } from "@platform/endpoint/contract/contract";
-import { describeIssue } from "@platform/endpoint/contract/describe-issue";
-import { normalizeInput, type UnknownField } from "@platform/endpoint/contract/normalize-input";
-import { describeUnknownField, fieldName } from "@platform/endpoint/contract/unknown-field";
 import { quoteLargeIntegers } from "@platform/kit/large-integers";
 import { measureJson } from "@platform/kit/measure-json";
 import { z } from "zod";
+import { type AppError, appError, invalidField, isAppError } from "./contract/app-error.ts";
+import type { Contract } from "./contract/contract.ts";
+import { describeIssue } from "./contract/describe-issue.ts";
+import { normalizeInput, type UnknownField } from "./contract/normalize-input.ts";
+import { describeUnknownField, fieldName } from "./contract/unknown-field.ts";
 
 /** Far more than real bodies have, and far less than would overflow the stack of recursive code. */
 const MAX_DEPTH = 100;

@@ -1,10 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { isAppError } from "@platform/endpoint/contract/app-error";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readBody } from "../../../lib/http/pipeline.ts";
-import { decodeBody, readBody as readJson } from "../../../lib/http/read-input.ts";
-import { exchangeOf } from "../../support/harness/exchange.ts";
+import { isAppError } from "../src/contract/app-error.ts";
+import { readBody } from "../src/pipeline.ts";
+import { decodeBody, readBody as readJson } from "../src/read-input.ts";
+import { exchangeOf } from "./exchange.ts";
 
 const declared = { body: z.unknown(), bodyLimit: 100 };
 const bodyless = {};

@@ -1,6 +1,6 @@
 /** Builds the responses of endpoints from the results of their use cases. */
-import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
-import type { Page, PageRequest } from "@platform/endpoint/contract/pagination";
+import { type AppError, isAppError } from "./contract/app-error.ts";
+import type { Page, PageRequest } from "./contract/pagination.ts";
 
 /** Resolves to the error of a use case, or to the success that `describe` makes of its value. */
 export async function answer<V, const S>(
@@ -14,6 +14,10 @@ export async function answer<V, const S>(
 /** Answers with a success whose body has these fields. */
 export const success = <const F extends object>(fields: F) =>
   ({ body: { status: "success", ...fields } }) as const;
+
+/** Answers a creation, like `success`. */
+export const created = <const F extends object>(fields: F) =>
+  ({ status: 201, ...success(fields) }) as const;
 
 /** Answers a deletion that has succeeded. */
 export const done = () => success({});

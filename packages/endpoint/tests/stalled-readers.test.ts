@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, expect, test } from "vitest";
-import { dropStalledReaders } from "../../lib/http/server-hooks.ts";
+import { dropStalledReaders } from "../src/server-hooks.ts";
 
 dropStalledReaders(50);
 

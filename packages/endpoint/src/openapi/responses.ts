@@ -1,10 +1,10 @@
 /** The responses of an operation: those its contract declares, and the errors that follow from it. */
 
-import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
-import type { Contract, ErrorFamily, ResponseHeader } from "@platform/endpoint/contract/contract";
 import { z } from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
-import { bodiesOf, type Exchanges, json, withExamples } from "./examples.ts";
+import { type ErrorCode, statusOf } from "../contract/app-error.ts";
+import type { Contract, ErrorFamily, ResponseHeader } from "../contract/contract.ts";
+import { bodiesOf, json, type RecordedExchanges, withExamples } from "./examples.ts";
 
 const status = z.literal("error");
 const sentence = z.string().describe("One sentence, safe to show.");
@@ -40,7 +40,7 @@ const errorSchemas: Readonly<Record<ErrorFamily, z.ZodType>> = {
 
 export function successResponses(
   contract: Contract,
-  exchanges: Exchanges,
+  exchanges: RecordedExchanges,
 ): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
   for (const [code, success] of Object.entries(contract.responses)) {
@@ -65,7 +65,7 @@ export function successResponses(
 
 export function errorResponses(
   contract: Contract,
-  exchanges: Exchanges,
+  exchanges: RecordedExchanges,
 ): ZodOpenApiResponsesObject {
   const described: ZodOpenApiResponsesObject = {};
   const byStatus = Map.groupBy(errorCodes(contract), (code) => statusOf[code]);
@@ -97,7 +97,7 @@ export function errorCodes(contract: Contract): ErrorCode[] {
   return [...codes];
 }
 
-const bodiesWithStatus = (exchanges: Exchanges, status: number) =>
+const bodiesWithStatus = (exchanges: RecordedExchanges, status: number) =>
   bodiesOf(
     exchanges,
     ({ response }) => response.status === status,

@@ -1,14 +1,9 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
 
-import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
-import { queueRefused } from "@platform/endpoint/contract/queue-refused";
-import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
-import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
-import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { startTimer } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
-import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
-import { config } from "../platform/config.ts";
+import { type AppError, appError, isAppError } from "./contract/app-error.ts";
+import { rateHeaders } from "./contract/rate-limit.ts";
 import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
 import { IGNORED_FIELDS, listFields } from "./ignored-fields.ts";
@@ -44,33 +39,18 @@ export function trace(
   );
 }
 
-const credentials = { key: "api_key", bearer: "bearer", run: "run" } as const;
-
-/** Writes one line for each request, and its entry in the account's log: never a body, a header or a credential. */
+/** Writes one line for each request, and lets the service record it: never a body, a header or a credential. */
 export async function log(exchange: Exchange, answer: () => Promise<Answer>): Promise<Response> {
   const started = performance.now();
   const { response, cause } = await answer();
-  const { caller, requestId } = exchange;
+  const { service, caller } = exchange;
   const { method, path: route } = exchange.plan.contract;
   const { status } = response;
   const ms = Math.round((performance.now() - started) * 100) / 100;
   const error = cause instanceof Error ? { err: cause } : { error: cause };
   const line = { method, route, status, ms, accountId: caller?.accountId, ...error };
   exchange.log[status >= 500 ? "error" : "info"](line, "request");
-  if (!caller || config().REQUEST_LOG_RETENTION_DAYS === 0) return response;
-  const { ownerId, credential } = caller;
-  if (credential.kind === "schedule") return response;
-  exchange.app.requestLog.record({
-    method,
-    route,
-    status,
-    duration_ms: ms,
-    account_id: ownerId,
-    credential: credentials[credential.kind],
-    api_key_id: credential.kind === "key" ? credential.keyId : null,
-    request_id: requestId,
-    created_at: new Date().toISOString(),
-  });
+  service.record(exchange, status, ms);
   return response;
 }
 
@@ -82,18 +62,18 @@ interface Answer {
 
 /**
  * Turns every outcome into a response with the shared headers. An error has the shape of the endpoint's
- * family; a throw is an outage (503), a refused slot (429 or 503) or a defect (500 with a fixed text).
+ * family; a throw is a failure that the service knows, such as an outage, or a defect (500 with a fixed text).
  */
 export async function respond(
   exchange: Exchange,
   answer: () => Promise<AppError | Response>,
 ): Promise<Answer> {
-  const { request, requestId } = exchange;
+  const { service, request, requestId } = exchange;
   const { contract } = exchange.plan;
   const { outcome, cause } = await answer().then(
     (result) => ({ outcome: result, cause: isAppError(result) ? result.message : undefined }),
     (error: unknown) => ({
-      outcome: request.signal.aborted ? clientGone : failureOf(error),
+      outcome: request.signal.aborted ? clientGone : (service.failureOf(error) ?? defect),
       cause: error,
     }),
   );
@@ -108,13 +88,4 @@ export async function respond(
 }
 
 const clientGone = appError("invalid_request", "The client closed the request");
-
-function failureOf(error: unknown): AppError {
-  if (isQueueRefusal(error)) return queueRefused(error);
-  if (isDatabaseUnavailable(error) || isIdentityUnavailable(error)) {
-    return appError("unavailable", "Service temporarily unavailable", {
-      headers: { "retry-after": "1" },
-    });
-  }
-  return appError("internal", "Internal server error");
-}
+const defect = appError("internal", "Internal server error");

@@ -1,17 +1,12 @@
+import { describe, expect, it, test } from "vitest";
 import {
   countInvisible,
   hasTags,
   visibleExcerpt,
   visibleText,
   warnOfLookalikes,
-} from "@platform/endpoint/contract/visible-text";
-import { describe, expect, it, test } from "vitest";
-import {
-  hiddenTexts,
-  isVisible,
-  readVisible,
-  withCountedBlanks,
-} from "../support/fixtures/hidden-texts.ts";
+} from "../src/contract/visible-text.ts";
+import { hiddenTexts, isVisible, readVisible, withCountedBlanks } from "./hidden-texts.ts";
 
 const name = (text: string) => JSON.stringify(text.slice(0, 40));
 

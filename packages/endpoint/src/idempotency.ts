@@ -11,7 +11,8 @@
  *   this. It also holds when an attempt outlives its lease: both attempts arrive at the one effect,
  *   and only the response of the later one is stored.
  */
-import { createHmac } from "node:crypto";
+import type { Logger } from "pino";
+import { z } from "zod";
 import {
   type AppError,
   appError,
@@ -19,12 +20,7 @@ import {
   invalidField,
   isAppError,
   statusOf,
-} from "@platform/endpoint/contract/app-error";
-import type { Logger } from "pino";
-import { z } from "zod";
-import { call } from "../platform/database/query.ts";
-import { findSecret } from "../platform/find-secret.ts";
-import { openText, sealText } from "../platform/seal-text.ts";
+} from "./contract/app-error.ts";
 
 /** Errors that a deletion or another budget resolves. */
 const RESOLVABLE: readonly ErrorCode[] = [
@@ -38,7 +34,7 @@ const RESOLVABLE: readonly ErrorCode[] = [
 ];
 
 /** The time after which the key of a dead process becomes available. */
-const LEASE_SECONDS = 15;
+export const LEASE_SECONDS = 15;
 const EXTEND_MS = 5_000;
 
 /** Returns the key; null when the request has none. Errors: 400. */
@@ -48,37 +44,31 @@ export function readIdempotencyKey(headers: Headers): string | null | AppError {
   return invalidField("Idempotency-Key", "Idempotency-Key must be 1 to 255 characters");
 }
 
-const attemptAnswer = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("begun"), effect_id: z.string(), attempt: z.int() }),
-  z.object({ outcome: z.literal("done"), response: z.string() }),
-  z.object({ outcome: z.enum(["running", "mismatch"]) }),
-]);
-
-interface KeyedRequest {
-  /** The account that the credential belongs to. */
-  readonly accountId: string;
-  readonly key: string;
-  /** Everything that the response depends on, as JSON. */
-  readonly content: unknown;
-  readonly log: Logger;
-}
+/** An attempt of the requests with one key, as it begins. The store of attempts is the service's. */
+export type Attempt =
+  /** Another attempt runs, or the key was used with another content. */
+  | { readonly outcome: "running" | "mismatch" }
+  | { readonly outcome: "done"; readonly answer: string }
+  | {
+      readonly outcome: "begun";
+      /** The id of the effect, the same in all attempts. */
+      readonly effectId: string;
+      /** Extends the lease to LEASE_SECONDS from now. */
+      extend(): Promise<unknown>;
+      /** Ends the attempt. @param answer to store; null for one that must not be repeated */
+      end(answer: string | null): Promise<unknown>;
+    };
 
 /**
  * Resolves to the stored response, or to the response of `answer`, which is called at most once. Errors:
  * 409 while another attempt runs, 422 when the key was used with another content.
  */
 export async function answerOnce(
-  { accountId, key, content, log }: KeyedRequest,
+  attempt: Attempt,
+  log: Logger,
   answer: (effectId: string) => Promise<AppError | Response>,
 ): Promise<AppError | Response> {
-  const secret = await findSecret(accountId, (one) => hash("key", key, one));
-  const stored = { p_account_id: accountId, p_key_hash: hash("key", key, secret) };
-  const lease = { p_lease_seconds: LEASE_SECONDS };
-  const fingerprint = hash("content", canonical(content), secret);
-  const asked = { ...stored, ...lease, p_fingerprint: fingerprint };
-  const context = `${accountId} ${stored.p_key_hash}`;
-  const begun = await call("begin_idempotent", asked, attemptAnswer);
-  switch (begun.outcome) {
+  switch (attempt.outcome) {
     case "mismatch":
       return appError("idempotency_mismatch", "Idempotency-Key was used with a different request");
     case "running":
@@ -88,40 +78,36 @@ export async function answerOnce(
         { headers: { "retry-after": "1" } },
       );
     case "done":
-      return restore(openText(begun.response, context));
+      return restore(attempt.answer);
     case "begun":
       break;
   }
 
-  const { effect_id: effectId, attempt } = begun;
-  const own = { ...stored, p_attempt: attempt };
   const extend = setInterval(() => {
-    call("extend_idempotent", { ...own, ...lease }, z.unknown()).catch((err: unknown) =>
-      log.warn({ err }, "the idempotency key's lease could not be extended"),
-    );
+    attempt
+      .extend()
+      .catch((err: unknown) =>
+        log.warn({ err }, "the idempotency key's lease could not be extended"),
+      );
   }, EXTEND_MS);
   let kept: string | null = null;
   try {
-    const result = await answer(effectId);
+    const result = await answer(attempt.effectId);
     kept = await serialize(result);
     return result;
   } finally {
     clearInterval(extend);
     // If this fails, the next attempt finds the effect by its id.
-    const ended = { ...own, p_response: kept && sealText(kept, context) };
-    await call("end_idempotent", ended, z.unknown()).catch((err: unknown) =>
-      log.warn({ err }, "the idempotency key's answer could not be stored"),
-    );
+    await attempt
+      .end(kept)
+      .catch((err: unknown) =>
+        log.warn({ err }, "the idempotency key's answer could not be stored"),
+      );
   }
 }
 
-/** Uses an HMAC with a purpose, so neither a key nor a request can be guessed from its hash. */
-function hash(purpose: "key" | "content", text: string, secret: string): string {
-  return createHmac("sha256", secret).update(`idempotency ${purpose}\n${text}`).digest("hex");
-}
-
-/** Returns JSON with sorted keys, so their order makes no difference. */
-function canonical(value: unknown): string {
+/** Returns JSON with sorted keys, so their order makes no difference to a fingerprint. */
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))

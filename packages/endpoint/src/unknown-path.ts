@@ -1,8 +1,7 @@
 /** Responses to requests that reach no route. */
 
-import { appError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
-import { NextResponse } from "next/server.js";
+import { appError } from "./contract/app-error.ts";
 import { errorResponse } from "./error-response.ts";
 import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
@@ -19,9 +18,9 @@ export async function answerUnknownPath(request: Request): Promise<Response> {
   return withSharedHeaders(errorResponse(notFound, "error"), requestId, false);
 }
 
-/** Responds with a JSON 400 to a path like `/api/keys/%FF`, to which Next responds with a bare 500. */
-export function refuseUndecodablePath(request: Request): Response {
-  if (isDecodable(new URL(request.url).pathname)) return NextResponse.next();
+/** Responds with a JSON 400 to a path like `/api/keys/%FF`, to which Next responds with a bare 500; null to others. */
+export function refuseUndecodablePath(request: Request): Response | null {
+  if (isDecodable(new URL(request.url).pathname)) return null;
   const response = errorResponse(notDecodable, "error");
   return withSharedHeaders(response, requestIdOf(request.headers), false);
 }

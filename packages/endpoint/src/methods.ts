@@ -4,11 +4,13 @@
  *
  * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({ GET: …, POST: … });`
  */
-import { appError } from "@platform/endpoint/contract/app-error";
-import type { Method } from "@platform/endpoint/contract/contract";
-import type { RouteHandler } from "./endpoint.ts";
+import { appError } from "./contract/app-error.ts";
+import type { Method } from "./contract/contract.ts";
 import { errorResponse } from "./error-response.ts";
 import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
+
+type RouteContext = { params: Promise<Record<string, string | string[] | undefined>> };
+export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
 
 export function methods(
   handlers: Partial<Record<Method, RouteHandler>>,

@@ -1,6 +1,6 @@
 /** Makes responses of error values, with one function for each family. */
-import { type AppError, type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
-import type { ErrorFamily } from "@platform/endpoint/contract/contract";
+import { type AppError, type ErrorCode, statusOf } from "./contract/app-error.ts";
+import type { ErrorFamily } from "./contract/contract.ts";
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 const rpcCodeOf: Partial<Record<ErrorCode, number>> = {

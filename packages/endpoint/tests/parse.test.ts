@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { parse } from "../../../lib/http/pipeline.ts";
-import { exchangeOf } from "../../support/harness/exchange.ts";
+import { parse } from "../src/pipeline.ts";
+import { exchangeOf } from "./exchange.ts";
 
 const declared = {
   params: z.object({ id: z.guid() }),

@@ -2,12 +2,14 @@
 
 import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
 import type { Contract } from "@platform/endpoint/contract/contract";
+import { curl } from "@platform/endpoint/openapi/curl";
+import type { RecordedExchange } from "@platform/endpoint/openapi/examples";
+import type { Operation } from "@platform/endpoint/openapi/operation";
+import { errorCodes } from "@platform/endpoint/openapi/responses";
 import type { oas32 } from "zod-openapi";
-import { curl } from "./curl.ts";
-import { describeApi, tags } from "./document.ts";
-import { type Exchange, examples } from "./examples.ts";
-import { type Operation, operations } from "./registry.ts";
-import { errorCodes } from "./responses.ts";
+import { describeService, tags } from "@/lib/openapi/document.ts";
+import { examples } from "@/lib/openapi/examples.ts";
+import { operations } from "@/lib/openapi/registry.ts";
 
 export interface ReferenceField {
   /** Dotted, with `[]` after a list: `messages[].id`. */
@@ -37,7 +39,7 @@ export interface ReferenceOperation {
     readonly meaning: string;
   }[];
   /** The first recorded request and its answer. */
-  readonly example: Exchange | undefined;
+  readonly example: RecordedExchange | undefined;
   /** Returns the example's request to the service at `origin`. */
   readonly curl: ((origin: string) => string) | undefined;
 }
@@ -54,7 +56,7 @@ type SchemaValue = Exclude<oas32.SchemaObject, boolean>;
 /** Deeper fields are left to the document itself. */
 const MAX_DEPTH = 4;
 
-const document = describeApi(operations, {}, undefined);
+const document = describeService({});
 const schemas: Readonly<Record<string, Schema>> = document.components?.schemas ?? {};
 
 export const referenceIntroduction = document.info.description ?? "";
