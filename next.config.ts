@@ -5,7 +5,7 @@ const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
 /** Files that the server reads by their paths: the built-in skills, the fonts of written PDF documents, and the character maps of read ones. */
 const READ_FILES = [
-  "./lib/agent/skills/*/**",
+  "./packages/skills/built-in/**",
   "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
   "./node_modules/pdfjs-dist/cmaps/*.bcmap",
 ];

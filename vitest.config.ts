@@ -6,7 +6,7 @@ const isQuick = process.env.QUICK === "1";
 export default defineConfig({
   test: {
     include: isQuick ? quickFiles() : ["{tests,supabase/tests,packages/*/tests}/**/*.test.ts"],
-    exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
+    exclude: process.env.SOAK === "1" ? [] : ["**/*.soak.test.ts"],
     globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
     setupFiles: isQuick ? [] : ["tests/support/harness/each-file.ts"],
     // A process runs many files: the modules that tests share take longer to load than most files to run.

@@ -3,21 +3,21 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
+import { createPdfInspections } from "@platform/agent/inspect-pdf";
+import { ContextWindows } from "@platform/agent/models/context-windows";
+import { ModelOutages } from "@platform/agent/models/model-outages";
+import type { ModelProvider } from "@platform/agent/models/port";
 import type { FairQueue } from "@platform/kit/fair-queue";
 import { localOrigin } from "@platform/kit/local-origin";
 import { log } from "@platform/kit/log";
 import { setProcessWide } from "@platform/kit/process-wide";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { count, observe, observePool } from "@platform/kit/telemetry/metrics";
+import type { ContentProvider } from "@platform/media/port";
+import { createThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
-import { createPdfInspections } from "./agent/inspect-pdf.ts";
-import { ContextWindows } from "./agent/models/context-windows.ts";
-import { ModelOutages } from "./agent/models/model-outages.ts";
-import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
-import { createThumbnailCache } from "./content/media/shrink-image.ts";
-import type { ContentProvider } from "./content/port.ts";
 import { createProxyCache } from "./content/proxy-image.ts";
 import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
 import { MailWorker } from "./delivery/mail-worker.ts";
@@ -76,23 +76,21 @@ export async function createEngine(settings: Config): Promise<Engine> {
 
 export async function createModels(settings: Config): Promise<ModelProvider> {
   const { AI_GATEWAY_API_KEY, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = settings;
-  const { offerModels } = await import("./agent/models/offer-models.ts");
+  const { offerModels } = await import("@platform/agent/models/offer-models");
   if (AI_GATEWAY_API_KEY) {
-    const { createGatewayModels } = await import("./agent/models/adapters/gateway.ts");
+    const { createGatewayModels } = await import("@platform/agent/models/gateway");
     return offerModels(createGatewayModels({ apiKey: AI_GATEWAY_API_KEY }), settings);
   }
   if (baseUrl) {
     const { createOpenAiCompatibleModels } = await import(
-      "./agent/models/adapters/openai-compatible.ts"
+      "@platform/agent/models/openai-compatible"
     );
     const offersAuto = !settings.DEFAULT_MODEL;
     const sendsCacheKey = settings.PROMPT_CACHE_KEY;
     const given = { baseUrl, apiKey, offersAuto, sendsCacheKey };
     return offerModels(createOpenAiCompatibleModels(given), settings);
   }
-  const { createEmbeddedModels } = await import(
-    "./agent/models/adapters/embedded/create-embedded-model.ts"
-  );
+  const { createEmbeddedModels } = await import("@platform/agent/models/embedded");
   return offerModels(createEmbeddedModels(), settings);
 }
 
@@ -142,12 +140,12 @@ export async function createContent(
   { probes, renderings }: Readonly<Record<"probes" | "renderings", FairQueue>>,
 ): Promise<ContentProvider | null> {
   if (key) {
-    const { FalContent } = await import("./content/adapters/fal/provider.ts");
+    const { FalContent } = await import("@platform/media/fal");
     return new FalContent({ key, baseUrl, storageUrl, models, probes });
   }
-  const { canRender } = await import("./content/adapters/embedded/render-process.ts");
+  const { canRender } = await import("@platform/media/embedded/render-process");
   if (!canRender("images")) return null;
-  const { EmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
+  const { EmbeddedContent } = await import("@platform/media/embedded");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
   return new EmbeddedContent(root, { queue: renderings });
 }

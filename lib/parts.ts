@@ -3,20 +3,21 @@
  * composition root (app.ts) creates them once from the settings.
  */
 
+import type { PdfInspections } from "@platform/agent/inspect-pdf";
+import type { ContextWindows } from "@platform/agent/models/context-windows";
+import type { ModelOutages } from "@platform/agent/models/model-outages";
+import type { ModelProvider } from "@platform/agent/models/port";
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import type { EffectLine } from "@platform/endpoint/contract/approvals";
 import type { OwnRequest } from "@platform/endpoint/contract/effects";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { TtlCache } from "@platform/kit/ttl-cache";
+import type { ContentProvider } from "@platform/media/port";
+import type { ThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import type { PdfInspections } from "./agent/inspect-pdf.ts";
-import type { ContextWindows } from "./agent/models/context-windows.ts";
-import type { ModelOutages } from "./agent/models/model-outages.ts";
-import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
-import type { ContentProvider } from "./content/port.ts";
 import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
 import type { Engine } from "./engine/port.ts";
 import type { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
@@ -47,8 +48,7 @@ export interface App {
   readonly mail: Mailer;
   readonly identity: TokenVerifier;
   readonly queues: Queues;
-  /** Null for a file that is no image. */
-  readonly thumbnails: TtlCache<Uint8Array<ArrayBuffer> | null>;
+  readonly thumbnails: ThumbnailCache;
   readonly pdfInspections: PdfInspections;
   readonly proxiedImages: TtlCache<ProxiedImage | AppError>;
   /** Resolves with the texts of the built-in skill `platform-api` by path. */

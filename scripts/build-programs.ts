@@ -7,7 +7,7 @@ import { projectRoot } from "./project-root.ts";
 /** The programs that `findProgram` (`packages/kit/src/isolation/program.ts`) is asked for. */
 const PROGRAMS = [
   "packages/sandbox/src/adapters/local/runner.ts",
-  "lib/content/adapters/embedded/render/main.ts",
+  "packages/media/src/adapters/embedded/render/main.ts",
 ];
 /** What they read beside their modules. */
 const DATA = ["packages/sandbox/src/adapters/local/wasm/openpyxl.zip"];

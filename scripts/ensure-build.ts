@@ -9,9 +9,13 @@ import { runProgram } from "./run-program.ts";
 const sources = [
   "app",
   "lib",
+  "packages/agent/src",
   "packages/documents/src",
   "packages/kit/src",
+  "packages/media/src",
   "packages/sandbox/src",
+  "packages/skills/built-in",
+  "packages/skills/src",
   "packages/world-postgres/src",
   "supabase/functions.ts",
   "public",

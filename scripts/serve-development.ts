@@ -1,6 +1,6 @@
 import { isolation } from "@platform/kit/isolation/isolation";
-import { hasAiModel } from "../lib/agent/models/has-ai-model.ts";
 import { DEVELOPER_EMAIL } from "../lib/identity/credentials/developer-account.ts";
+import { hasAiModel } from "../lib/models/has-ai-model.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { listenAddress } from "./listen-address.ts";
 import { printWelcome } from "./print-welcome.ts";

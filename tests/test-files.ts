@@ -10,7 +10,7 @@ const OWN_SERVERS =
   /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|installPacked|createLocalProvider|createMediaFolder)\(/;
 /** What takes longer than a test of functions: a database, a server, a sandbox's process, measuring. */
 const SLOW =
-  /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createMediaFolder|expectNoStall)\(/;
+  /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createRenderer|expectNoStall)\(/;
 
 const sources = new Map<string, string>();
 

@@ -4,6 +4,11 @@
  */
 
 import { createHash, createHmac } from "node:crypto";
+import type { ToolCall } from "@platform/agent/step-result";
+import { isLeft } from "@platform/agent/tools";
+import { inStoredOrder } from "@platform/agent/tools/make-storable";
+import { mcpToolOf } from "@platform/agent/tools/mcp-tool";
+import { mediaRequestIn } from "@platform/agent/tools/media-request";
 import type {
   ApprovalCategory,
   EffectLine,
@@ -11,11 +16,6 @@ import type {
 } from "@platform/endpoint/contract/approvals";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { JSONValue, UIMessageChunk } from "ai";
-import type { ToolCall } from "../agent/step-result.ts";
-import { isLeft } from "../agent/tools/index.ts";
-import { inStoredOrder } from "../agent/tools/make-storable.ts";
-import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
-import { mediaRequestIn } from "../agent/tools/media-request.ts";
 import { MEDIA_FOLDER, mediaOrder } from "../content/media-order.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

@@ -1,7 +1,7 @@
 /** Asks for the calls whose policy says so, all of them before any call of the step runs. */
 
+import type { ToolCall } from "@platform/agent/step-result";
 import type { UIMessageChunk } from "ai";
-import type { ToolCall } from "../agent/step-result.ts";
 import { ownCalls, recordIdOf } from "../running-turn/calls.ts";
 import type { Decision, Step } from "../running-turn/step.ts";
 import { approvalIdOf, decideOn, type EffectParts, effectOf, requestChunk } from "./effects.ts";

@@ -1,5 +1,5 @@
 /** The limits of a turn: of its model calls and its stream, and those that its caller has set. */
-import { limitNoteFor } from "../agent/prompt.ts";
+import { limitNoteFor } from "@platform/agent/prompt";
 import { type Decision, failed, type Step } from "../running-turn/step.ts";
 import { noteLimit } from "./reservations.ts";
 

@@ -1,9 +1,9 @@
 /** Reservations of model calls, which are checked against the budget of the account and the limits of the run. */
 
+import { BudgetRefusal, isBudgetRefusal } from "@platform/agent/models/budget-refusal";
 import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
 import { limitNames } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { BudgetRefusal, isBudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import {

@@ -2,15 +2,15 @@
 
 import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import { uuid, withoutTags } from "@platform/endpoint/contract/fields";
-import { z } from "zod";
-import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import {
   ASPECT_RATIOS,
   IMAGE_ASPECT_RATIOS,
   RESOLUTIONS,
   standInOutput,
   VIDEO_MODES,
-} from "./port.ts";
+} from "@platform/media/port";
+import { IMAGE_TYPES } from "@platform/media/sniff-type";
+import { z } from "zod";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
 

@@ -1,4 +1,5 @@
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { type StandIn, standInOutput } from "@platform/media/port";
 import { z } from "zod";
 import { networkOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
@@ -6,7 +7,6 @@ import type { ImageRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planImages, showRequest } from "./generation-order.ts";
 import { filePrice } from "./media-store.ts";
-import { type StandIn, standInOutput } from "./port.ts";
 
 const output = z.object({ ...standInOutput, imageUrl: z.url(), images: z.array(z.url()) });
 

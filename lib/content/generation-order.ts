@@ -2,9 +2,10 @@
 import { basename } from "node:path";
 import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
 import type { TurnPolicies } from "@platform/kit/network-policy";
+import type { EditStep, ImageOrder, Ordered, VideoOrder } from "@platform/media/port";
 import type { Parts } from "../parts.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
-import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";
+import { checkInputs, fetchInputs, type Input, type InputParts } from "./fetch-inputs.ts";
 import {
   aspectRatioOf,
   audioInputs,
@@ -16,7 +17,6 @@ import {
   seedOf,
   templateInput,
 } from "./plan-edit.ts";
-import type { EditStep, ImageOrder, Ordered, VideoOrder } from "./port.ts";
 import { selectContentTemplate } from "./store.ts";
 import type { ContentTemplate } from "./template.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";

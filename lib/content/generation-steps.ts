@@ -4,6 +4,14 @@ import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
 import { turnPolicies } from "@platform/kit/network-policy";
 import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
+import { canRender, render } from "@platform/media/embedded/render-process";
+import {
+  type ContentProvider,
+  type GeneratedFile,
+  generationFailed,
+  generationTimedOut,
+  type Submission,
+} from "@platform/media/port";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { openText } from "../platform/seal-text.ts";
@@ -15,7 +23,6 @@ import {
   renewLeases,
   selectRun,
 } from "../tasks/store.ts";
-import { canRender, render } from "./adapters/embedded/render-process.ts";
 import { imageBody, videoBody } from "./contract.ts";
 import {
   fetchEdit,
@@ -25,13 +32,6 @@ import {
   planVideo,
 } from "./generation-order.ts";
 import { discardTornMedia, storeResults } from "./media-store.ts";
-import {
-  type ContentProvider,
-  type GeneratedFile,
-  generationFailed,
-  generationTimedOut,
-  type Submission,
-} from "./port.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /** How long a vendor may take. */

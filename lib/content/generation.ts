@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
 import { continueTrace, traceparent } from "@platform/kit/telemetry/spans";
+import { generationFailed, generationTimedOut } from "@platform/media/port";
 import { z } from "zod";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
@@ -21,7 +22,6 @@ import {
   generationJob,
 } from "./generation-steps.ts";
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
-import { generationFailed, generationTimedOut } from "./port.ts";
 
 /** The parts of the service that start a generation. */
 export type StartParts = Parts<"deliveryWorker" | "engine" | "tasks">;

@@ -1,5 +1,5 @@
 /** The request that a call of the tool `make_media` amounts to. */
-import type { MediaRequest } from "../agent/tools/media-request.ts";
+import type { MediaRequest } from "@platform/agent/tools/media-request";
 import { serviceOrigin } from "../platform/service-origin.ts";
 
 /** Of the sandbox. */

@@ -5,11 +5,11 @@
 import { stat } from "node:fs/promises";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { mediaQuotaExceeded } from "@platform/endpoint/contract/quota";
+import type { GeneratedFile } from "@platform/media/port";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import type { GeneratedFile } from "./port.ts";
 import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
 interface Origin {

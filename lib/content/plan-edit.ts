@@ -5,9 +5,14 @@
 import { createHash } from "node:crypto";
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
+import {
+  type AspectRatio,
+  type EditStep,
+  generationFailed,
+  type VideoMode,
+} from "@platform/media/port";
 import type { VideoRequest } from "./contract.ts";
-import type { Input } from "./media/fetch-inputs.ts";
-import { type AspectRatio, type EditStep, generationFailed, type VideoMode } from "./port.ts";
+import type { Input } from "./fetch-inputs.ts";
 import type { ContentTemplate, EditOperation } from "./template.ts";
 
 const MAX_OPERATIONS = 20;

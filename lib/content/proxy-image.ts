@@ -11,10 +11,10 @@ import { fetchPublic } from "@platform/kit/outbound/fetch-public";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { readBytes } from "@platform/kit/outbound/vendor-fetch";
 import { createTtlCache } from "@platform/kit/ttl-cache";
+import { shrinkImage, THUMBNAIL_CACHE } from "@platform/media/shrink-image";
+import { IMAGE_TYPES, sniffType } from "@platform/media/sniff-type";
 import type { Parts, ProxiedImage } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
-import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";
-import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const DEADLINE_MS = 15_000;

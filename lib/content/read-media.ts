@@ -2,8 +2,8 @@
 import { createReadStream } from "node:fs";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { streamOf } from "@platform/kit/stream-of";
+import { readThumbnail } from "@platform/media/shrink-image";
 import type { Parts } from "../parts.ts";
-import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { mediaQuotaExceeded } from "@platform/endpoint/contract/quota";
+import { sniffFile } from "@platform/media/sniff-file";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { takeBody } from "../sandbox/sandbox-files.ts";
 import { MAX_UPLOAD_BYTES } from "./contract.ts";
-import { sniffFile } from "./media/sniff-file.ts";
 import { isMediaType, newMediaKey } from "./storage/media-name.ts";
 import { withWorkFolder } from "./work-folder.ts";
 

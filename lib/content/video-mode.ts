@@ -1,7 +1,7 @@
 /** The mode of a video request, and the inputs that each mode requires. */
 import { type AppError, invalidField } from "@platform/endpoint/contract/app-error";
+import type { VideoMode } from "@platform/media/port";
 import type { VideoRequest } from "./contract.ts";
-import type { VideoMode } from "./port.ts";
 
 /** The inputs of each mode; other media that a request names are ignored. */
 export const INPUTS_OF = {

@@ -1,16 +1,17 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
 
+import { instructionsFor, skillsTextOf } from "@platform/agent/call-model";
+import { type ContextState, fixedTokens, promptOf, tokensOf } from "@platform/agent/context";
+import { type Unit, unitsOf } from "@platform/agent/conversation";
+import { memoryNote } from "@platform/agent/prompt";
+import { showFiles } from "@platform/agent/show-files";
+import { estimateTokens } from "@platform/agent/tool-results";
+import { toolSchemas } from "@platform/agent/tools";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import type { Sandbox } from "@platform/sandbox/port";
-import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
-import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
-import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { memoryNote } from "../agent/prompt.ts";
-import { showFiles } from "../agent/show-files.ts";
-import { estimateTokens } from "../agent/tool-results.ts";
-import { toolSchemas } from "../agent/tools/index.ts";
 import type { Parts } from "../parts.ts";
+import { canReachWeb } from "../platform/config.ts";
 import { contextSize } from "../running-turn/model-call.ts";
 import type { TurnState } from "../running-turn/state.ts";
 import type { ChatContext } from "./contract.ts";
@@ -53,7 +54,7 @@ export async function measureContext(
     ...(await contextSize(app, turn)),
     units: await unitsOf({ ...turn, history }, [], [], tools),
     state: turn.compaction?.state ?? {},
-    fixed: await fixedTokens(instructionsFor(turn), tools),
+    fixed: await fixedTokens(instructionsFor(turn, canReachWeb()), tools),
     ofSkills: estimateTokens(skillsTextOf(turn)),
     memory: memory === null ? 0 : estimateTokens(memoryNote(memory)),
   };

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { planCompaction } from "@platform/agent/context";
+import { BudgetRefusal } from "@platform/agent/models/budget-refusal";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
-import { planCompaction } from "../agent/context.ts";
-import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
-import { queueRefused } from "../platform/queues.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import type { ModelCallParts } from "../running-turn/model-call.ts";
 import type { TurnState } from "../running-turn/state.ts";

@@ -1,7 +1,6 @@
 /** Makes the requests of a turn fit into the context of its model. */
 
-import type { ModelMessage } from "ai";
-import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
+import { type FailedCall, instructionsFor } from "@platform/agent/call-model";
 import {
   budgetOf,
   type ContextState,
@@ -10,11 +9,13 @@ import {
   planCompaction,
   promptOf,
   tokensOf,
-} from "../agent/context.ts";
-import { type Unit, unitsOf } from "../agent/conversation.ts";
-import type { StepResult } from "../agent/step-result.ts";
-import { toolSchemas } from "../agent/tools/index.ts";
+} from "@platform/agent/context";
+import { type Unit, unitsOf } from "@platform/agent/conversation";
+import type { StepResult } from "@platform/agent/step-result";
+import { toolSchemas } from "@platform/agent/tools";
+import type { ModelMessage } from "ai";
 import type { Parts } from "../parts.ts";
+import { canReachWeb } from "../platform/config.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import { contextSize, type ModelCallParts } from "../running-turn/model-call.ts";
 import {
@@ -73,7 +74,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const units = await unitsOf(turn, steps, results, tools);
   const state = turn.compaction?.state ?? {};
-  const fixed = await fixedTokens(instructionsFor(turn), tools);
+  const fixed = await fixedTokens(instructionsFor(turn, canReachWeb()), tools);
   const estimate = (tried: ContextState) => fixed + tokensOf(promptOf(units, tried));
   const estimated = estimate(state);
   const last = units.at(-1);

@@ -1,10 +1,10 @@
 /** Makes the request of a step fit into the context of its model, and shows how. */
+import type { FailedCall } from "@platform/agent/call-model";
+import type { ContextState } from "@platform/agent/context";
+import { describeFailure } from "@platform/agent/describe-failure";
+import { budgetRefusalIn } from "@platform/agent/models/budget-refusal";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { UIMessageChunk } from "ai";
-import type { FailedCall } from "../agent/call-model.ts";
-import type { ContextState } from "../agent/context.ts";
-import { describeFailure } from "../agent/describe-failure.ts";
-import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { Decision, Step } from "../running-turn/step.ts";
 import { type ContextParts, fitContext } from "./fit-context.ts";
 

@@ -1,8 +1,8 @@
 /** Condenses a part of a conversation with the model for summaries, and measures its calls. */
 
-import type { Unit } from "../agent/conversation.ts";
-import { factsLine } from "../agent/facts.ts";
-import { summarize } from "../agent/summarize.ts";
+import type { Unit } from "@platform/agent/conversation";
+import { factsLine } from "@platform/agent/facts";
+import { summarize } from "@platform/agent/summarize";
 import { config } from "../platform/config.ts";
 import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
 import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";

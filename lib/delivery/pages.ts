@@ -3,10 +3,10 @@
  * neither: code in it could have read the link in a mailbox that the agent has access to.
  */
 
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { escapeHtml, renderNotice, renderPage } from "@platform/kit/html-page";
 import { log } from "@platform/kit/log";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import {
   confirmAddress,
   openConfirmation,

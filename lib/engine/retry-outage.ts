@@ -1,5 +1,5 @@
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { RetryableError } from "workflow";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 
 /** With twenty attempts, long enough to outlast an outage of several minutes. */
 const MAX_RETRY_DELAY_MS = 15_000;

@@ -3,6 +3,7 @@
  * nothing, costs no vendor's money, and may run beside a server.
  */
 import { access, constants, mkdir } from "node:fs/promises";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { isolation } from "@platform/kit/isolation/isolation";
 import { log } from "@platform/kit/log";
 import { openFileLimit } from "@platform/kit/open-file-limit";
@@ -11,7 +12,6 @@ import { runtimePath } from "@platform/kit/runtime-path";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { checkConnections, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { checkShared, joinInstallation } from "./check-shared.ts";

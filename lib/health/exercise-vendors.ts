@@ -3,10 +3,10 @@
  * each other one. It may cost a vendor's money, and is for `doctor --deep` alone.
  */
 import { randomBytes, randomUUID } from "node:crypto";
+import { describeFailure } from "@platform/agent/describe-failure";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { describeFailure } from "../agent/describe-failure.ts";
 import type { App } from "../parts.ts";
 import { type Check, finish } from "./diagnose.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";

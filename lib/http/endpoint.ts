@@ -6,9 +6,11 @@
  */
 
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { createEndpoint } from "@platform/endpoint/endpoint";
 import type { Exchange, Service } from "@platform/endpoint/exchange";
 import { namedAccounts } from "@platform/endpoint/pipeline";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { Caller } from "../identity/credentials/caller.ts";
 import {
@@ -20,8 +22,6 @@ import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts"
 import type { App } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { currentApp } from "../platform/current-app.ts";
-import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { queueRefused } from "../platform/queues.ts";
 import { addressOf } from "./address.ts";
 import { beginAttempt } from "./begin-attempt.ts";
 import { authorize, noteAnswer, refuseCaller, refuseSandbox } from "./guard-run.ts";

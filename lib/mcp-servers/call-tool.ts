@@ -1,14 +1,14 @@
 /** Calls a tool of an MCP server for a turn. */
 import { createHash } from "node:crypto";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { storeImage } from "@platform/agent/tool-images";
+import { cut, MAX_OUTPUT_CHARS } from "@platform/agent/tools/limits";
+import type { McpTool } from "@platform/agent/tools/mcp-tool";
+import { toolFailure } from "@platform/agent/tools/tool";
 import { quoteLargeIntegers } from "@platform/kit/large-integers";
 import { measureJson } from "@platform/kit/measure-json";
 import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import { storeImage } from "../agent/tool-images.ts";
-import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
-import type { McpTool } from "../agent/tools/mcp-tool.ts";
-import { toolFailure } from "../agent/tools/tool.ts";
 import type { Parts } from "../parts.ts";
 import { describeFailure } from "./bounded-fetch.ts";
 import { refusalIn, withServer } from "./connection.ts";

@@ -3,12 +3,12 @@
  * their fields.
  */
 
+import { toolDefinition } from "@platform/agent/tools/mcp-tool";
 import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import { dateTime, uuid, withAnyField } from "@platform/endpoint/contract/fields";
 import { pageQuery, pageResponse } from "@platform/endpoint/contract/pagination";
 import { mcpServerName } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { toolDefinition } from "../agent/tools/mcp-tool.ts";
 
 export const MAX_MCP_SERVERS = 20;
 const MAX_HEADERS = 10;

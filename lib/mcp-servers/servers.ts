@@ -1,13 +1,13 @@
 /** Adds and changes MCP servers, and lists their tools. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/client";
+import { checkSchemas } from "@platform/agent/output/check-output";
+import type { JsonSchema } from "@platform/agent/output/json-schema";
+import { inStoredOrder, storableJson } from "@platform/agent/tools/make-storable";
 import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
 import { hasTags, visibleText } from "@platform/endpoint/contract/visible-text";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
-import { checkSchemas } from "../agent/output/check-output.ts";
-import type { JsonSchema } from "../agent/output/json-schema.ts";
-import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
 import type { Parts } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { describeFailure } from "./bounded-fetch.ts";

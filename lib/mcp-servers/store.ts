@@ -8,6 +8,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { type McpTool, mcpToolName, toolDefinition } from "@platform/agent/tools/mcp-tool";
 import {
   type AppError,
   appError,
@@ -22,7 +23,6 @@ import {
 } from "@platform/endpoint/contract/pagination";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { type McpTool, mcpToolName, toolDefinition } from "../agent/tools/mcp-tool.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";

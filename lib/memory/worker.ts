@@ -3,11 +3,11 @@
  * the account allows it. The account that has filled the memory pays for it.
  */
 
+import { consolidateMemory } from "@platform/agent/consolidate-memory";
+import { BudgetRefusal, budgetRefusalIn } from "@platform/agent/models/budget-refusal";
 import { drain, runPeriodically } from "@platform/kit/drain";
 import { QueueWorker } from "@platform/kit/queue-worker";
 import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
-import { consolidateMemory } from "../agent/consolidate-memory.ts";
-import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";

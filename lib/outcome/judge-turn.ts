@@ -3,16 +3,16 @@
  * with what is missing. A verdict is durable as a chunk of the turn's log, before anything follows from it.
  */
 
+import { factsLine } from "@platform/agent/facts";
+import { type CheckResult, runCheck } from "@platform/agent/outcome/checks";
+import { judge } from "@platform/agent/outcome/judge";
+import { NOTE } from "@platform/agent/prompt";
+import type { StepResult } from "@platform/agent/step-result";
 import type { Outcome } from "@platform/endpoint/contract/run-options";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { isSandboxError } from "@platform/sandbox/port";
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { z } from "zod";
-import { factsLine } from "../agent/facts.ts";
-import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
-import { judge } from "../agent/outcome/judge.ts";
-import { NOTE } from "../agent/prompt.ts";
-import type { StepResult } from "../agent/step-result.ts";
 import type { Parts } from "../parts.ts";
 import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
 import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";

@@ -2,12 +2,12 @@
  * The end of a turn with an output schema: a valid call of `submit_output`. Everything here follows from the
  * recorded steps and tool calls, so a turn that continues after a crash decides the same.
  */
+import type { JsonSchema } from "@platform/agent/output/json-schema";
+import { NOTE } from "@platform/agent/prompt";
+import type { StepResult } from "@platform/agent/step-result";
+import { SUBMIT_OUTPUT } from "@platform/agent/tools/client-tools";
+import { isOutputAccepted, outputIn } from "@platform/agent/tools/submit-output";
 import type { ModelMessage, ToolModelMessage } from "ai";
-import type { JsonSchema } from "../agent/output/json-schema.ts";
-import { NOTE } from "../agent/prompt.ts";
-import type { StepResult } from "../agent/step-result.ts";
-import { SUBMIT_OUTPUT } from "../agent/tools/client-tools.ts";
-import { isOutputAccepted, outputIn } from "../agent/tools/submit-output.ts";
 
 /** How often the model gets the errors of an invalid output. */
 const MAX_CORRECTIONS = 3;

@@ -128,6 +128,9 @@ export function allowsLoopback(kind: "mcp" | "media" | "skills" | "webhooks"): b
   return OUTBOUND_LOOPBACK || LOOPBACK_URLS.includes(kind) || NODE_ENV === "development";
 }
 
+/** Returns whether commands of a sandbox may reach public hosts. */
+export const canReachWeb = (): boolean => config().SANDBOX_ALLOWED_HOSTS.length > 0;
+
 /** Sets variables that a library of this process reads itself. */
 export function provideEnvironment(variables: Readonly<Record<string, string>>): void {
   Object.assign(process.env, variables);

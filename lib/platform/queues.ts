@@ -1,18 +1,6 @@
-/** The queues of a process, and the answer to a request that got no slot. */
-
-import { type AppError, appError } from "@platform/endpoint/contract/app-error";
-import { FairQueue, type QueueRefusal } from "@platform/kit/fair-queue";
+/** The queues of a process. */
+import { FairQueue } from "@platform/kit/fair-queue";
 import { type Config, processShare } from "./config.ts";
-
-const RETRY_AFTER_SECONDS = "5";
-
-/** Returns the error of a request that got no slot: 429 for a full queue, 503 for a timeout. */
-export function queueRefused({ reason }: QueueRefusal): AppError {
-  const headers = { "retry-after": RETRY_AFTER_SECONDS };
-  return reason === "full"
-    ? appError("rate_limited", "Too many requests", { headers })
-    : appError("unavailable", "Service temporarily unavailable", { headers });
-}
 
 /** More than an account's turns and subagents make at a time, unless their limits are off. */
 const MAX_WAITERS_PER_ACCOUNT = 1_000;

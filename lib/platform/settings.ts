@@ -4,8 +4,8 @@
  * searches it for one name.
  */
 import { availableParallelism } from "node:os";
+import { modelPrice } from "@platform/agent/models/model-price";
 import { z } from "zod";
-import { modelPrice } from "./model-price.ts";
 
 const list = z
   .string()

@@ -1,6 +1,6 @@
 /** The tool calls of an answer. */
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { isServerTool } from "../agent/tools/client-tools.ts";
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
+import { isServerTool } from "@platform/agent/tools/client-tools";
 import type { Subagent } from "./state.ts";
 
 /** Returns the calls that the server runs itself. */

@@ -4,12 +4,12 @@
  * later turn fetches them again.
  */
 
+import { refusalIn } from "@platform/agent/download-file";
+import { isLost, markUnfetchable, markUnstorable } from "@platform/agent/show-files";
 import { log } from "@platform/kit/log";
 import { isSandboxError, type Sandbox } from "@platform/sandbox/port";
 import { storeUpload } from "@platform/sandbox/store-upload";
 import type { FileUIPart, UIMessage } from "ai";
-import { refusalIn } from "../agent/download-file.ts";
-import { isLost, markUnfetchable, markUnstorable } from "../agent/show-files.ts";
 
 /** More files of a conversation that a client sends again and again stay as they are. */
 const MAX_LANDED_FILES = 50;

@@ -4,9 +4,9 @@ import {
   type Metering,
   type ModelUse,
   meterModel,
-} from "../agent/models/meter-model.ts";
-import type { ModelProvider } from "../agent/models/port.ts";
-import type { SentStep, StepResult } from "../agent/step-result.ts";
+} from "@platform/agent/models/meter-model";
+import type { ModelProvider } from "@platform/agent/models/port";
+import type { SentStep, StepResult } from "@platform/agent/step-result";
 
 /** The usage of one model call of a turn, with the key under which it is recorded once. */
 export interface UsageEntry {

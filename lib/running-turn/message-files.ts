@@ -1,12 +1,12 @@
 /** The files of messages as a turn gets them. */
 
+import { fileDownloader } from "@platform/agent/download-file";
+import { inspectPdf, pagesOfScan } from "@platform/agent/inspect-pdf";
+import { modelsOf } from "@platform/agent/models/model-outages";
+import { hasPdf, isPdf, type PdfInput, showFiles } from "@platform/agent/show-files";
 import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import type { UIMessage } from "ai";
-import { fileDownloader } from "../agent/download-file.ts";
-import { inspectPdf, pagesOfScan } from "../agent/inspect-pdf.ts";
-import { acceptsInput } from "../agent/models/list-models.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import { hasPdf, isPdf, type PdfInput, showFiles } from "../agent/show-files.ts";
+import { acceptsInput } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import { landFiles } from "./land-files.ts";
 import { contextSize } from "./model-call.ts";

@@ -1,17 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { callModel, type FailedCall } from "@platform/agent/call-model";
+import { budgetOf, type ContextState } from "@platform/agent/context";
+import type { ContextWindows } from "@platform/agent/models/context-windows";
+import { type ModelOutages, modelsOf } from "@platform/agent/models/model-outages";
+import type { ModelProvider } from "@platform/agent/models/port";
+import { shareModel } from "@platform/agent/models/share-model";
+import type { StepResult } from "@platform/agent/step-result";
+import { imagesMessage } from "@platform/agent/tool-images";
+import { estimateTokens } from "@platform/agent/tool-results";
 import { continueTrace, traceparent } from "@platform/kit/telemetry/spans";
 import type { Sandbox } from "@platform/sandbox/port";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
-import { callModel, type FailedCall } from "../agent/call-model.ts";
-import { budgetOf, type ContextState } from "../agent/context.ts";
-import type { ContextWindows } from "../agent/models/context-windows.ts";
-import { acceptsInput } from "../agent/models/list-models.ts";
-import { type ModelOutages, modelsOf } from "../agent/models/model-outages.ts";
-import type { ModelProvider } from "../agent/models/port.ts";
-import { shareModel } from "../agent/models/share-model.ts";
-import type { StepResult } from "../agent/step-result.ts";
-import { imagesMessage } from "../agent/tool-images.ts";
-import { estimateTokens } from "../agent/tool-results.ts";
+import { acceptsInput } from "../models/list-models.ts";
+import { canReachWeb } from "../platform/config.ts";
 import type { Queues } from "../platform/queues.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
@@ -104,6 +105,7 @@ export class ModelCall {
     const start = () =>
       callModel({
         turn: { ...turn, context },
+        canReachWeb: canReachWeb(),
         steps,
         results,
         sandbox,

@@ -1,8 +1,8 @@
 /** Reads the chunks of a turn: how far it has come, and its open parts. */
 
 import { setImmediate } from "node:timers/promises";
+import type { SteeringMessage } from "@platform/agent/conversation";
 import type { UIMessageChunk } from "ai";
-import type { SteeringMessage } from "../agent/conversation.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
 const CHARS_PER_BATCH = 512 * 1024;

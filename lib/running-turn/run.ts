@@ -6,8 +6,8 @@ import {
   untrustedSource,
 } from "@platform/endpoint/contract/approvals";
 import { dateTime, uuid } from "@platform/endpoint/contract/fields";
+import { SKILL_SOURCES } from "@platform/skills/skill";
 import { z } from "zod";
-import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { deliveryFields } from "../delivery/contract.ts";
 
 export const verdict = z

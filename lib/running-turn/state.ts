@@ -1,18 +1,18 @@
 /** The state of a turn in progress, as the database returns it. */
 
+import type { ContextState } from "@platform/agent/context";
+import type { SteeringMessage } from "@platform/agent/conversation";
+import { turnFacts } from "@platform/agent/facts";
+import type { JsonSchema } from "@platform/agent/output/json-schema";
+import type { StepResult, Usage } from "@platform/agent/step-result";
+import type { ClientTool } from "@platform/agent/tools/client-tools";
+import { turnMcpTools } from "@platform/agent/tools/mcp-tool";
 import { untrustedSource } from "@platform/endpoint/contract/approvals";
 import { limitNames, type RunOptions, runOptions } from "@platform/endpoint/contract/run-options";
 import { turnPolicies } from "@platform/kit/network-policy";
+import { turnSkills } from "@platform/skills/prompt-skills";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ContextState } from "../agent/context.ts";
-import type { SteeringMessage } from "../agent/conversation.ts";
-import { turnFacts } from "../agent/facts.ts";
-import type { JsonSchema } from "../agent/output/json-schema.ts";
-import { turnSkills } from "../agent/skills/prompt-skills.ts";
-import type { StepResult, Usage } from "../agent/step-result.ts";
-import type { ClientTool } from "../agent/tools/client-tools.ts";
-import { turnMcpTools } from "../agent/tools/mcp-tool.ts";
 import type { UsageEntry } from "./measure-step.ts";
 /** Identifies a turn of an account. */
 export interface TurnKey {

@@ -3,13 +3,13 @@
  * and may end the turn, let it wait, or end the step. `lib/turns/turn-step.ts` has their list.
  */
 
+import type { FailedCall } from "@platform/agent/call-model";
+import type { ContextState } from "@platform/agent/context";
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
+import { storableJson } from "@platform/agent/tools/make-storable";
 import { type UntrustedSource, withSources } from "@platform/endpoint/contract/approvals";
 import { record } from "@platform/kit/telemetry/metrics";
 import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
-import type { FailedCall } from "../agent/call-model.ts";
-import type { ContextState } from "../agent/context.ts";
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { storableJson } from "../agent/tools/make-storable.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { hasStopped } from "./calls.ts";

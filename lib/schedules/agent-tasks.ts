@@ -1,12 +1,12 @@
 /** The tasks that the agent creates and lists with its tools `schedule` and `list_schedules`. */
 
+import { scheduleInput } from "@platform/agent/tools/schedule";
+import { toolFailure } from "@platform/agent/tools/tool";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import type { EffectLine } from "@platform/endpoint/contract/approvals";
 import { describeIssue } from "@platform/endpoint/contract/describe-issue";
 import { narrowHosts } from "@platform/kit/outbound/network-policy";
 import type { JSONValue } from "ai";
-import { scheduleInput } from "../agent/tools/schedule.ts";
-import { toolFailure } from "../agent/tools/tool.ts";
 import { lineOf } from "../approvals/effect-lines.ts";
 import type { Parts } from "../parts.ts";
 import type { TurnState } from "../running-turn/state.ts";

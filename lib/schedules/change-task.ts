@@ -7,11 +7,11 @@ import {
   isAppError,
 } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
-import { checkOptions } from "../agent/check-options.ts";
-import { checkModel } from "../agent/models/list-models.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
+import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
+import { checkOptions } from "../templates/check-options.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
 import { insertTask, removeTask, selectTask, updateTaskFields } from "./store.ts";

@@ -1,12 +1,12 @@
 /** Reads the results of a vendor, which are data of strangers: bounded texts, http URLs, and plain days. */
 
+import type { SearchFailure, SearchRequest, SearchResult } from "@platform/agent/tools/search";
 import {
   fetchJson,
   type UpstreamAnswer,
   type UpstreamQuestion,
 } from "@platform/kit/outbound/fetch-json";
 import { z } from "zod";
-import type { SearchFailure, SearchRequest, SearchResult } from "./port.ts";
 
 export const MAX_RESULTS = 10;
 const MAX_TITLE_CHARS = 300;

@@ -2,10 +2,10 @@
 
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
-import { checkOptions } from "../agent/check-options.ts";
-import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
+import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
+import { checkOptions } from "../templates/check-options.ts";
 import type { ChatChanges, NewChat } from "./contract.ts";
 import type { Chat } from "./session.ts";
 import { insertChat, updateChatFields } from "./store.ts";

@@ -1,8 +1,8 @@
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
-import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { NewSession } from "./contract.ts";

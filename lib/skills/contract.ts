@@ -3,11 +3,8 @@
 import { contract, successResponse } from "@platform/endpoint/contract/contract";
 import { dateTime, queryVersion, uuid, versionNumber } from "@platform/endpoint/contract/fields";
 import { skillName } from "@platform/endpoint/contract/run-options";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_SOURCES } from "@platform/skills/skill";
 import { z } from "zod";
-import { SKILL_SOURCES } from "../agent/skills/skill.ts";
-
-export const MAX_SKILL_BYTES = 1024 * 1024;
-export const MAX_SKILL_FILES = 100;
 
 const shared = { tag: "Skills", family: "error", auth: "required" } as const;
 

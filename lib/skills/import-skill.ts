@@ -1,24 +1,13 @@
 /** Imports a skill from the archive of a Git host, or from any ZIP archive. */
 
-import {
-  type AppError,
-  appError,
-  invalidField,
-  isAppError,
-} from "@platform/endpoint/contract/app-error";
-import { fetchPublic } from "@platform/kit/outbound/fetch-public";
-import { faultOfUrl } from "@platform/kit/outbound/public-address";
-import { readBytes } from "@platform/kit/outbound/vendor-fetch";
+import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
-import { cut } from "../agent/tools/limits.ts";
+import { cutOutput } from "@platform/sandbox/cut-output";
+import { fetchSkill } from "@platform/skills/fetch-skill";
 import { allowsLoopback } from "../platform/config.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
-import { openArchive } from "./read-archive.ts";
-import { checkSkill, isLitter, readEntries, type SkillContent } from "./skill-content.ts";
 import { putSkill, type SkillOwner, type StoredSkill, selectSkill } from "./store.ts";
 
-const MAX_ARCHIVE_BYTES = 30 * 1024 * 1024;
-const DEADLINE_MS = 60_000;
 const MAX_DIFF_CHARS = 100_000;
 
 export interface Import extends StoredSkill {
@@ -34,16 +23,11 @@ export interface Import extends StoredSkill {
 export async function importSkill(
   owner: SkillOwner,
   request: ImportRequest,
-  fetchArchive = download,
 ): Promise<Import | AppError> {
-  const source = sourceOf(request);
-  if (isAppError(source)) return source;
-  const bytes = await fetchArchive(source.archive);
-  if (isAppError(bytes)) return bytes;
-  const imported = await readSkill(bytes, source.path);
-  if (isAppError(imported)) return imported;
-  const { content, commit } = imported;
-  const origin = { url: request.url, ref: source.ref, path: source.path, commit };
+  const fetched = await fetchSkill(request, allowsLoopback("skills"));
+  if (isAppError(fetched)) return fetched;
+  const { content, ...place } = fetched;
+  const origin = { url: request.url, ...place };
   const current = await selectSkill(owner, content.name);
   const isOwn =
     !isAppError(current) && current.skill.organization_id === (owner.organizationId ?? null);
@@ -51,100 +35,10 @@ export async function importSkill(
     return { ...current, created: false, update: null };
   }
   if (isOwn && request.accept !== content.sha256) {
-    const diff = cut(unifiedDiffOfFiles(current.files, content.files), MAX_DIFF_CHARS).text;
+    const diff = cutOutput(unifiedDiffOfFiles(current.files, content.files), MAX_DIFF_CHARS);
     const update = { sha256: content.sha256, origin, diff };
     return { ...current, created: false, update };
   }
   const saved = await putSkill(owner, content, origin);
   return isAppError(saved) ? saved : { ...saved, update: null };
 }
-
-interface Source {
-  readonly archive: URL;
-  readonly ref: string | null;
-  /** The folder of the skill in the archive; null for the only one. */
-  readonly path: string | null;
-}
-
-/** Returns where the archive is. A Git host's has the commit in its comment, as `git archive` writes it. */
-function sourceOf({ url: given, ref, path }: ImportRequest): Source | AppError {
-  const url = new URL(given);
-  const parts = url.pathname.split("/").filter(Boolean);
-  const clean = (text: string | undefined) => text?.replace(/^\/+|\/+$/g, "") || null;
-  if (url.hostname === "github.com" && parts.length >= 2 && !/\.zip$/.test(url.pathname)) {
-    const [owner, repository = "", kind, tree, ...folders] = parts;
-    if (kind !== undefined && kind !== "tree") {
-      return invalidField("url", "url must be a repository or a folder of one");
-    }
-    const chosen = ref ?? tree ?? "HEAD";
-    const archive = new URL("https://codeload.github.com");
-    archive.pathname = `/${owner}/${repository.replace(/\.git$/, "")}/zip/${chosen}`;
-    return { archive, ref: ref ?? tree ?? null, path: clean(path ?? folders.join("/")) };
-  }
-  if (url.hostname === "gitlab.com" && parts.length >= 2 && !/\.zip$/.test(url.pathname)) {
-    const split = parts.indexOf("-");
-    const project = parts.slice(0, split < 0 ? undefined : split);
-    const [kind, tree, ...folders] = split < 0 ? [] : parts.slice(split + 1);
-    if (kind !== undefined && kind !== "tree") {
-      return invalidField("url", "url must be a repository or a folder of one");
-    }
-    const chosen = ref ?? tree ?? "HEAD";
-    const archive = new URL("https://gitlab.com");
-    archive.pathname = `/${project.join("/").replace(/\.git$/, "")}/-/archive/${chosen}/skill.zip`;
-    return { archive, ref: ref ?? tree ?? null, path: clean(path ?? folders.join("/")) };
-  }
-  if (ref !== undefined) {
-    return invalidField("ref", "ref is only for repositories on GitHub and GitLab");
-  }
-  return { archive: url, ref: null, path: clean(path) };
-}
-
-async function download(url: URL): Promise<Buffer | AppError> {
-  const fault = faultOfUrl(url, allowsLoopback("skills"));
-  if (fault !== null) return invalidField("url", `url ${fault}`);
-  const failed = appError("upstream_error", `The archive could not be downloaded from ${url.host}`);
-  try {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const response = await fetchPublic(url, allowsLoopback("skills"), signal);
-    if (!response) return failed;
-    const bytes = await readBytes(response.body, MAX_ARCHIVE_BYTES);
-    return bytes ?? invalidField("url", "url has an archive of more than 30 MiB");
-  } catch {
-    return failed;
-  }
-}
-
-async function readSkill(
-  bytes: Buffer,
-  path: string | null,
-): Promise<{ content: SkillContent; commit: string | null } | AppError> {
-  const archive = openArchive(bytes);
-  if (typeof archive === "string") return invalidField("url", `url: the archive ${archive}`);
-  const entries = archive.entries.filter(({ name }) => !name.endsWith("/") && !isLitter(name));
-  const folders = entries
-    .filter(({ name }) => name === "SKILL.md" || name.endsWith("/SKILL.md"))
-    .map(({ name }) => name.slice(0, -"SKILL.md".length));
-  // A Git host puts everything into one folder.
-  const chosen =
-    path === null
-      ? folders
-      : folders.filter((folder) => folder === `${path}/` || withoutFirst(folder) === `${path}/`);
-  const [folder] = chosen;
-  if (folder === undefined) {
-    const field = path === null ? "url" : "path";
-    return invalidField(field, `${field} has no SKILL.md`);
-  }
-  if (chosen.length > 1) {
-    const some = chosen.slice(0, 20).map((name) => withoutFirst(name).slice(0, -1));
-    return invalidField("path", `path must name one of the skills: ${some.join(", ")}`);
-  }
-  const inFolder = entries.filter(({ name }) => name.startsWith(folder));
-  const files = await readEntries(archive, inFolder, folder, "url");
-  if (isAppError(files)) return files;
-  const content = checkSkill(files, "url");
-  if (isAppError(content)) return content;
-  const commit = /^[0-9a-f]{40}$/.exec(archive.comment)?.[0] ?? null;
-  return { content, commit };
-}
-
-const withoutFirst = (path: string): string => path.slice(path.indexOf("/") + 1);

@@ -1,12 +1,12 @@
 /** The use cases of stored and built-in skills. */
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
-import { builtInFiles, builtInSkills } from "../agent/skills/built-in-skills.ts";
-import { listSkills as listUsable } from "../agent/skills/prompt-skills.ts";
-import { digestOf, type SkillFile, type SkillLibrary } from "../agent/skills/skill.ts";
+import { builtInFiles, builtInSkills } from "@platform/skills/built-in-skills";
+import { listSkills as listUsable } from "@platform/skills/prompt-skills";
+import { digestOf, type SkillFile, type SkillLibrary } from "@platform/skills/skill";
+import { checkSkill, readUpload } from "@platform/skills/skill-content";
 import type { Parts } from "../parts.ts";
 import type { Skill } from "./contract.ts";
-import { checkSkill, readUpload } from "./skill-content.ts";
 import {
   enableSkill,
   loadStoredSkill,

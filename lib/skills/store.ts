@@ -6,8 +6,9 @@
 
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "@platform/skills/skill";
+import type { SkillContent } from "@platform/skills/skill-content";
 import { z } from "zod";
-import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "../agent/skills/skill.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import {
@@ -17,7 +18,6 @@ import {
   skill,
   skillVersion,
 } from "./contract.ts";
-import type { SkillContent } from "./skill-content.ts";
 
 const MAX_SKILLS = 200;
 

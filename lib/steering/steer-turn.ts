@@ -3,7 +3,7 @@
  * transaction, so each is either in the queue, where it starts a turn, or belongs to one running turn.
  */
 
-import type { SteeringMessage } from "../agent/conversation.ts";
+import type { SteeringMessage } from "@platform/agent/conversation";
 import { hasFiles } from "../running-turn/land-files.ts";
 import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
 import type { ActiveTurn, LoadedTurnKey } from "../running-turn/state.ts";

@@ -1,9 +1,8 @@
 /** The queries of messages that steer a turn. */
 
+import type { SteeringMessage } from "@platform/agent/conversation";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-
-import type { SteeringMessage } from "../agent/conversation.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoadedTurnKey, stored } from "../running-turn/state.ts";
 /**

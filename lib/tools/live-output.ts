@@ -3,9 +3,9 @@
  * them; neither the model nor the stored message gets them.
  */
 
+import { storableTail } from "@platform/agent/tools/make-storable";
 import type { CommandOptions } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
-import { storableTail } from "../agent/tools/make-storable.ts";
 
 const MIN_PAUSE_MS = 1_000;
 /** Of the time since the start: the longer a command takes, the rarer it is shown, at most 40 times in two minutes. */

@@ -2,16 +2,16 @@
 
 import { createReadStream } from "node:fs";
 import { extname, join } from "node:path";
+import type { MediaRequest } from "@platform/agent/tools/media-request";
+import { toolFailure } from "@platform/agent/tools/tool";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { describeIssue } from "@platform/endpoint/contract/describe-issue";
+import { standInOutput } from "@platform/media/port";
 import { isSandboxError } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 import { z } from "zod";
-import type { MediaRequest } from "../agent/tools/media-request.ts";
-import { toolFailure } from "../agent/tools/tool.ts";
 import type { StartParts } from "../content/generation.ts";
 import { MEDIA_FOLDER, mediaOrder } from "../content/media-order.ts";
-import { standInOutput } from "../content/port.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
@@ -118,8 +118,8 @@ async function storeFile(
 ) {
   const [{ withWorkFolder }, { probeMedia }, { sniffFile }] = await Promise.all([
     import("../content/work-folder.ts"),
-    import("../content/media/probe-media.ts"),
-    import("../content/media/sniff-file.ts"),
+    import("@platform/media/probe-media"),
+    import("@platform/media/sniff-file"),
   ]);
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
   const key = app.media.keyOf(new URL(url));

@@ -3,13 +3,13 @@
  * so a process that continues the turn repeats at most the model call in progress, and no command.
  */
 
+import { callModel } from "@platform/agent/call-model";
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
+import { cut, MAX_SUBAGENT_STEPS } from "@platform/agent/tools/limits";
+import { type SubagentWork, toolFailure } from "@platform/agent/tools/tool";
 import type { JSONValue, ModelMessage, ToolModelMessage } from "ai";
-import { callModel } from "../agent/call-model.ts";
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
-import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
 import { type ContextParts, callWithinContext, fitContext } from "../context/fit-context.ts";
-import { config } from "../platform/config.ts";
+import { canReachWeb, config } from "../platform/config.ts";
 import { measureStep } from "../running-turn/measure-step.ts";
 import { answeringModels, resultsWithImages } from "../running-turn/model-call.ts";
 import {
@@ -139,6 +139,7 @@ async function callOnce(
     async (context) => ({
       answer: await callModel({
         turn: { ...turn, context },
+        canReachWeb: canReachWeb(),
         steps,
         results,
         sandbox: openSandbox(app, turn),

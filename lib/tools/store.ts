@@ -1,8 +1,8 @@
 /** The queries of tool calls and of subagents. */
 
+import type { StepResult } from "@platform/agent/step-result";
 import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
 import { z } from "zod";
-import type { StepResult } from "../agent/step-result.ts";
 import { call } from "../platform/database/query.ts";
 import type { MeasuredStep } from "../running-turn/measure-step.ts";
 import {

@@ -1,8 +1,8 @@
 /** Runs the tools that the answer before has called. */
+import type { ToolCall } from "@platform/agent/step-result";
+import { mcpToolOf } from "@platform/agent/tools/mcp-tool";
+import { sourcesOf } from "@platform/agent/tools/web-search";
 import type { UIMessageChunk } from "ai";
-import type { ToolCall } from "../agent/step-result.ts";
-import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
-import { sourcesOf } from "../agent/tools/web-search.ts";
 import { config } from "../platform/config.ts";
 import { clientCalls, ownCalls, recordIdOf } from "../running-turn/calls.ts";
 import { resultsWithImages } from "../running-turn/model-call.ts";

@@ -1,25 +1,25 @@
 /** The environment of the tools of a turn. */
 
+import { modelsOf } from "@platform/agent/models/model-outages";
+import type { ToolCall } from "@platform/agent/step-result";
+import { writeSkill } from "@platform/agent/tools/skill";
+import type { JudgedRequest, ToolContext } from "@platform/agent/tools/tool";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import { log } from "@platform/kit/log";
 import type { TurnPolicies } from "@platform/kit/network-policy";
+import { MAX_PIXELS, shrinkForModel } from "@platform/media/shrink-image";
 import { isSandboxError } from "@platform/sandbox/port";
-import { acceptsInput } from "../agent/models/list-models.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import type { ToolCall } from "../agent/step-result.ts";
-import { writeSkill } from "../agent/tools/skill.ts";
-import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
 import { decisionOn } from "../approvals/effects.ts";
-import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   findRunCredential,
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
+import { acceptsInput } from "../models/list-models.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import type { Parts } from "../parts.ts";
-import { config } from "../platform/config.ts";
+import { canReachWeb } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { ActiveTurn } from "../running-turn/state.ts";
 import { openSandbox } from "../running-turn/turn-sandbox.ts";
@@ -98,7 +98,7 @@ export async function toolEnvironment(
     : undefined;
   return {
     sandbox,
-    canReachWeb: !asks && config().SANDBOX_ALLOWED_HOSTS.length > 0,
+    canReachWeb: !asks && canReachWeb(),
     env: {
       AGENT_API_URL: serviceOrigin(),
       RECOUP_API: `${serviceOrigin()}/api`,

@@ -1,10 +1,10 @@
 /** The workspace of a turn: its files come to the sandbox before the first tool, and are stored at the end. */
 
+import type { StepResult, ToolCall } from "@platform/agent/step-result";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import { log } from "@platform/kit/log";
 import type { UIMessageChunk } from "ai";
-import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import type { Parts } from "../parts.ts";
 import type { TurnState } from "../running-turn/state.ts";
 import type { WorkspaceUse } from "../running-turn/step.ts";

@@ -1,6 +1,6 @@
 /** Commits the answer of a step, from which the turn goes on, or ends with it. */
+import type { StepResult } from "@platform/agent/step-result";
 import { drain } from "@platform/kit/drain";
-import type { StepResult } from "../agent/step-result.ts";
 import { decideOn, type EffectParts, effectOf } from "../approvals/effects.ts";
 import { TOO_LONG } from "../budgets/limits.ts";
 import { NOT_SUBMITTED } from "../outcome/output.ts";

@@ -1,10 +1,10 @@
 /** Turns of a chat, their streams and their stop. */
 
+import { clientTools } from "@platform/agent/tools/client-tools";
 import { contract } from "@platform/endpoint/contract/contract";
 import { queryInteger, uuid } from "@platform/endpoint/contract/fields";
 import { turnOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { clientTools } from "../agent/tools/client-tools.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 

@@ -1,8 +1,8 @@
+import type { SteeringMessage } from "@platform/agent/conversation";
+import type { StepResult, Usage } from "@platform/agent/step-result";
 import { count, record } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessage, UIMessageChunk } from "ai";
-import type { SteeringMessage } from "../agent/conversation.ts";
-import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import { assembleParts } from "../running-turn/assemble-parts.ts";

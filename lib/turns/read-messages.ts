@@ -2,6 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { userAnswer } from "@platform/agent/tools/ask-user-question";
+import { isServerTool } from "@platform/agent/tools/client-tools";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { withoutHidden } from "@platform/kit/visible-name";
 import {
@@ -11,8 +13,6 @@ import {
   type UIMessage,
   validateUIMessages,
 } from "ai";
-import { userAnswer } from "../agent/tools/ask-user-question.ts";
-import { isServerTool } from "../agent/tools/client-tools.ts";
 import type { ChatEntry } from "./contract.ts";
 
 /** Parts that are validated before the event loop gets to other requests. */

@@ -1,16 +1,17 @@
 /** Reads a model call of a run. Its request is put together again, and compared with the recorded digests. */
 
+import { instructionsFor } from "@platform/agent/call-model";
+import { promptOf } from "@platform/agent/context";
+import { leadingResults, unitsOf } from "@platform/agent/conversation";
+import { describeTools, digestsOf, type RequestDigests } from "@platform/agent/sent-request";
+import { showFiles } from "@platform/agent/show-files";
+import { signedFor } from "@platform/agent/signed-parts";
+import { toolSchemas } from "@platform/agent/tools";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { cutOutput } from "@platform/sandbox/cut-output";
 import type { ModelMessage, UIMessage } from "ai";
-import { instructionsFor } from "../agent/call-model.ts";
-import { promptOf } from "../agent/context.ts";
-import { leadingResults, unitsOf } from "../agent/conversation.ts";
-import { describeTools, digestsOf, type RequestDigests } from "../agent/sent-request.ts";
-import { showFiles } from "../agent/show-files.ts";
-import { signedFor } from "../agent/signed-parts.ts";
-import { toolSchemas } from "../agent/tools/index.ts";
 import { withoutBytes } from "../context/chat-context.ts";
+import { canReachWeb } from "../platform/config.ts";
 import { reportId } from "../tools/run-subagent.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
 import { selectModelCall } from "./store/past-calls.ts";
@@ -57,7 +58,7 @@ export async function readModelCall(
     ...(sent?.reportsClearedTo && { reportsClearedTo: sent.reportsClearedTo }),
     ...(sent?.summarizedTo && { summary: { text: summary ?? "", to: sent.summarizedTo } }),
   });
-  const instructions = instructionsFor(turn);
+  const instructions = instructionsFor(turn, canReachWeb());
   const digests = await digestsOf({ instructions, tools, messages });
   const isAsSent = (part: keyof RequestDigests) => (sent ? sent[part] === digests[part] : null);
 

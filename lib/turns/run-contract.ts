@@ -3,6 +3,7 @@
  * share the fields of a run.
  */
 
+import { clientTools } from "@platform/agent/tools/client-tools";
 import { contract } from "@platform/endpoint/contract/contract";
 import {
   commaList,
@@ -14,7 +15,6 @@ import {
 import { listResponse, nextCursor, pageQuery } from "@platform/endpoint/contract/pagination";
 import { outputSchema, runOptions, skillName } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { deliver } from "../delivery/contract.ts";
 import { run } from "../running-turn/run.ts";

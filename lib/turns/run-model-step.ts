@@ -1,6 +1,6 @@
 import { startTimer } from "@platform/kit/telemetry/metrics";
 import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
-import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
+import { builtInsToLoad } from "@platform/skills/prompt-skills";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import { hasFiles } from "../running-turn/land-files.ts";

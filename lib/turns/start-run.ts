@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { JsonSchema } from "@platform/agent/output/json-schema";
+import type { ClientTool } from "@platform/agent/tools/client-tools";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import {
@@ -11,16 +13,14 @@ import { drain } from "@platform/kit/drain";
 import { count } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
 import type { Logger } from "pino";
-import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/check-options.ts";
-import { checkModel } from "../agent/models/list-models.ts";
-import type { JsonSchema } from "../agent/output/json-schema.ts";
-import type { ClientTool } from "../agent/tools/client-tools.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { Deliver } from "../delivery/contract.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import { checkCallersSchema, checkClientTools, checkOptions } from "../templates/check-options.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation, titleOf } from "./read-messages.ts";

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { ClientTool } from "@platform/agent/tools/client-tools";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import {
   budgetReached,
@@ -11,15 +12,14 @@ import { drain } from "@platform/kit/drain";
 import { count } from "@platform/kit/telemetry/metrics";
 import { inSpan } from "@platform/kit/telemetry/spans";
 import type { UIMessage } from "ai";
-import { checkClientTools, checkOptions } from "../agent/check-options.ts";
-import { checkModel } from "../agent/models/list-models.ts";
-import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { checkModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import { type ModelCallParts, startFirstCall } from "../running-turn/model-call.ts";
 import type { TurnState } from "../running-turn/state.ts";
+import { checkClientTools, checkOptions } from "../templates/check-options.ts";
 import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";

@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
+import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import { drain } from "@platform/kit/drain";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
 import { awaitsApproval } from "../approvals/store.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
-import { queueRefused } from "../platform/queues.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */

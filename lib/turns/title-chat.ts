@@ -1,14 +1,14 @@
 /** Gives an untitled chat a title after its first answer, in place of the start of its first message. */
 
+import { factsLine } from "@platform/agent/facts";
+import { BudgetRefusal } from "@platform/agent/models/budget-refusal";
+import { EMBEDDED_MODEL_ID } from "@platform/agent/models/embedded-identity";
+import { writeTitle } from "@platform/agent/write-title";
 import { drain } from "@platform/kit/drain";
 import { log } from "@platform/kit/log";
 import { z } from "zod";
-import { factsLine } from "../agent/facts.ts";
-import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts";
-import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
-import { hasAiModel } from "../agent/models/has-ai-model.ts";
-import { writeTitle } from "../agent/write-title.ts";
 import { reserveCompactionCall } from "../context/store.ts";
+import { hasAiModel } from "../models/has-ai-model.ts";
 import { requestOf } from "../outcome/judge-turn.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";

@@ -1,8 +1,8 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
+import { previewDocument } from "@platform/documents/preview-document";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { streamOf } from "@platform/kit/stream-of";
-import { previewDocument } from "../agent/preview-document.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { fileResponse } from "../sandbox/file-response.ts";
@@ -68,7 +68,8 @@ export async function readWorkspaceFile(
   if (query.as) {
     if (found.bytes > MAX_PREVIEW_BYTES) return tooLargeForPreview;
     const bytes = new Uint8Array(await new Response(streamOf(content)).arrayBuffer());
-    return previewDocument(app, caller.accountId, { name: path, bytes }, signal);
+    const work = { accountId: caller.accountId, queue: app.queues.documents };
+    return previewDocument(work, { name: path, bytes }, signal);
   }
   return fileResponse(streamOf(content), {
     name: posix.basename(path),

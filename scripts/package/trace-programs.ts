@@ -12,9 +12,9 @@ const programs = [
   "packages/sandbox/src/adapters/local/runner.ts",
   "packages/sandbox/src/adapters/system/enter.mjs",
   "packages/documents/src/document-worker.ts",
-  "lib/agent/output/validate-worker.ts",
-  "lib/content/media/probe-worker.ts",
-  "lib/content/adapters/embedded/render/main.ts",
+  "packages/agent/src/output/validate-worker.ts",
+  "packages/media/src/probe-worker.ts",
+  "packages/media/src/adapters/embedded/render/main.ts",
 ];
 /** Next traces itself, and only it describes the API. The rest is data or belongs to the repository alone. */
 const IGNORED =

@@ -190,7 +190,7 @@ alter table public.compactions enable row level security;
 comment on table public.compactions is 'How the conversation of a chat was compacted for the model. The newest one whose message is on the path of a turn applies to it, so each branch has its own.';
 comment on column public.compactions.turn_id is 'The turn that compacted the conversation; null if a caller requested it between two turns.';
 comment on column public.compactions.message_id is 'The newest message that the compaction covers.';
-comment on column public.compactions.state is 'What the model gets: {clearedTo: {messageId, step}, summary: {text, to: {messageId, step}}}, as of ContextState in lib/agent/context.ts.';
+comment on column public.compactions.state is 'What the model gets: {clearedTo: {messageId, step}, summary: {text, to: {messageId, step}}}, the type ContextState in packages/agent/src/context.ts.';
 comment on column public.compactions.tool_call_id is 'The call of the subagent whose conversation it is; null for that of the chat.';
 comment on column public.compactions.tokens_before is 'Of the whole request, as is tokens_after.';
 

@@ -1,7 +1,7 @@
 /** Turns from their claim to their end. This file is long because it has the whole life of a turn. */
 import { randomUUID } from "node:crypto";
+import { inStoredOrder } from "@platform/agent/tools/make-storable";
 import { describe, expect, test } from "vitest";
-import { inStoredOrder } from "../../lib/agent/tools/make-storable.ts";
 import { sql } from "../../tests/support/harness/stack.ts";
 import { claimOf, claimTurn, endTurn, openChat, TEXT } from "./open-chat.ts";
 import { createChat, createRows, noRows } from "./rows.ts";

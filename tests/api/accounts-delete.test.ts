@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { makeImage, makeMedia } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
+import { makeMedia } from "../support/fixtures/media.ts";
 import {
   inviteTo,
   joinOrganization,

@@ -1,7 +1,8 @@
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { makeImage, makeMedia } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
+import { makeMedia } from "../support/fixtures/media.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { skillText } from "../support/fixtures/skills.ts";

@@ -1,6 +1,6 @@
 /**
  * The schemas that runs can be started with, and the ones that are refused. What is said of each is a
- * matter of `tests/adapters/agent/output-schemas.test.ts`; here are a few, and all with `SOAK=1`.
+ * matter of `packages/agent/tests/output-schemas.test.ts`; here are a few, and all with `SOAK=1`.
  */
 import { describe, expect, it } from "vitest";
 import { hostileSchemas, outputSchemas } from "../support/fixtures/output-schemas.ts";

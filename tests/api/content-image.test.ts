@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createImageContract } from "../../lib/content/contract.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { digest, makeImage, makeVideo } from "../support/fixtures/encoded-media.ts";
 import {
   download,
   imagesIn,
@@ -17,7 +18,7 @@ import {
   runOf,
   waitForOnlyRun,
 } from "../support/fixtures/generations.ts";
-import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";

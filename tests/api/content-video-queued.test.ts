@@ -5,6 +5,7 @@ import { z } from "zod";
 import { contentTemplate } from "../../lib/content/template.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
 import {
   download,
   imagesIn,
@@ -12,7 +13,7 @@ import {
   videoIn,
   waitForOnlyRun,
 } from "../support/fixtures/generations.ts";
-import { makeImage, storeMedia } from "../support/fixtures/media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";

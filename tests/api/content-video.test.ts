@@ -6,14 +6,14 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createVideoContract } from "../../lib/content/contract.ts";
 import { contentTemplate } from "../../lib/content/template.ts";
-import { download, imagesIn, ofStandIn, runOf, videoIn } from "../support/fixtures/generations.ts";
 import {
   makeImage,
   makeSound,
   makeVideo,
   makeVideoWithSound,
-  storeMedia,
-} from "../support/fixtures/media.ts";
+} from "../support/fixtures/encoded-media.ts";
+import { download, imagesIn, ofStandIn, runOf, videoIn } from "../support/fixtures/generations.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { expectError, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";

@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type ImageHost, startImageHost } from "../support/fakes/image-host.ts";
-import { makeImage } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
 import { expectError, expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createAccount, createKey, createPerson } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";

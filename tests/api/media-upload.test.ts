@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { MAX_UPLOAD_BYTES, uploadMediaContract } from "../../lib/content/contract.ts";
+import { makeImage, makeSound } from "../support/fixtures/encoded-media.ts";
 import { imagesIn } from "../support/fixtures/generations.ts";
-import { makeImage, makeSound, mediaBytesOf } from "../support/fixtures/media.ts";
+import { mediaBytesOf } from "../support/fixtures/media.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Answer, createPerson, type Person } from "../support/harness/clients.ts";
 import { expectPublished } from "../support/harness/published.ts";

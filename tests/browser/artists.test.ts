@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { makeImage, storeMedia } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import {

@@ -1,7 +1,8 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
+import { makeImage, makeVideo } from "../support/fixtures/encoded-media.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
-import { makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
   describeInBrowser,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { makeImage, makeVideoWithSound, storeMedia } from "../support/fixtures/media.ts";
+import { makeImage, makeVideoWithSound } from "../support/fixtures/encoded-media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { describeInBrowser } from "../support/harness/browser.ts";
 
 /** As soon as it can be played, or cannot. */

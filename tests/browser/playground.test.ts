@@ -1,9 +1,9 @@
 /** The playground, and chats and runs as code. */
+import { toolSchemas } from "@platform/agent/tools";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
-import { toolSchemas } from "../../lib/agent/tools/index.ts";
 import { describeInBrowser, expectGood, isPhone } from "../support/harness/browser.ts";
 import {
   messageBox,

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { makeVideo } from "../support/fixtures/encoded-media.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
-import { makeVideo, storeMedia } from "../support/fixtures/media.ts";
+import { storeMedia } from "../support/fixtures/media.ts";
 import { fullRun, insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
 import {
   describeInBrowser,

@@ -1,8 +1,8 @@
 /** kill -9 of a server while turns use what the flows have: limits, fallbacks, outputs, verdicts and files. */
+import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NOTE } from "../../lib/agent/prompt.ts";
 import { gate, type ScriptPart } from "../support/fakes/openai.ts";
-import { makeImage } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
 import { readWorkspaceFile } from "../support/fixtures/workspace-files.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";

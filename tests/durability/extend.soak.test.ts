@@ -1,8 +1,8 @@
 /** `extend` on the service's own videos, fifty times for each mode, on a machine with too much to do. */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { type MediaFile, VIDEO_MODES, type VideoMode } from "@platform/media/port";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type MediaFile, VIDEO_MODES, type VideoMode } from "../../lib/content/port.ts";
 import { createMediaFolder, type MediaFolder } from "../support/fixtures/content.ts";
 import { renderEveryMode, renderVideo } from "../support/fixtures/own-videos.ts";
 import { decodeVideo } from "../support/harness/decode.ts";

@@ -84,7 +84,9 @@ describe("a package", () => {
       globSync("packages/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual([...["documents", "endpoint", "kit", "sandbox", "world-postgres"]]);
+    ).toEqual([
+      ...["agent", "documents", "endpoint", "kit", "media", "sandbox", "skills", "world-postgres"],
+    ]);
     expect(
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))

@@ -9,10 +9,10 @@ import { fetchJson } from "@platform/kit/outbound/fetch-json";
 import { generateText, readUIMessageStream, streamText, type UIMessageChunk } from "ai";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { MAX_TOOL_CALLS } from "@/lib/agent/models/bound-answer.ts";
 import { createModels } from "@/lib/app.ts";
 import { createWebApiCatalog } from "@/lib/catalog/adapters/web-api/provider.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
+import { MAX_TOOL_CALLS } from "@/packages/agent/src/models/bound-answer.ts";
 import { assembleParts } from "../../lib/running-turn/assemble-parts.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 

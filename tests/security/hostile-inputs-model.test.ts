@@ -1,10 +1,10 @@
 /** Prompts and conversations that would keep the server's one thread busy, and answers that would keep a page's. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { dropOldest, planCompaction, promptOf } from "@platform/agent/context";
+import { unitsOf } from "@platform/agent/conversation";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
-import { dropOldest, planCompaction, promptOf } from "@/lib/agent/context.ts";
-import { unitsOf } from "@/lib/agent/conversation.ts";
-import { decideReply } from "@/lib/agent/models/adapters/embedded/decide-reply.ts";
+import { decideReply } from "@/packages/agent/src/models/adapters/embedded/decide-reply.ts";
 import { parseMarkdown } from "../../app/(console)/_markdown/parse.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 

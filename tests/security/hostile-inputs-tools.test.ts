@@ -7,11 +7,11 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runTool } from "@platform/agent/tools";
 import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox, SandboxProvider, SandboxState } from "@platform/sandbox/port";
+import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@platform/skills/skill-file";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runTool } from "@/lib/agent/tools/index.ts";
-import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import {
   documentQueue,
   noSearch,

@@ -28,19 +28,19 @@ import {
   type Isolation,
   thisHost,
 } from "@platform/kit/isolation/isolation";
+import { runJob, viewOf } from "@platform/media/embedded/render-process";
 import { createLocalProvider } from "@platform/sandbox/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import {
   createMediaFolder,
-  createRenderer,
   drawScene,
   imageOrder,
   type MediaFolder,
   videoOrder,
 } from "../support/fixtures/content.ts";
-import { makeVideo } from "../support/fixtures/media.ts";
+import { makeVideo } from "../support/fixtures/encoded-media.ts";
+import { createRenderer } from "../support/fixtures/renderer.ts";
 import { environmentOf, findConfined, listConfined } from "../support/harness/confined.ts";
 import { decodeVideo } from "../support/harness/decode.ts";
 
@@ -110,7 +110,7 @@ process.exit(0);
 /** Of these none may be opened for writing. */
 const places = () => [
   join(process.cwd(), "package.json"),
-  join(process.cwd(), "lib", "content", "planted"),
+  join(process.cwd(), "packages", "media", "src", "planted"),
   join(dirname(secret), "planted"),
   "/planted",
   // Belongs to the host's root, also in a namespace that root has created.

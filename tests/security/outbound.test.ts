@@ -7,12 +7,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { hostname } from "node:os";
+import { runTool } from "@platform/agent/tools";
 import { AddressRefused, isPublicAddress } from "@platform/kit/outbound/public-address";
 import { publicOnly } from "@platform/kit/outbound/public-only";
 import { SandboxError } from "@platform/sandbox/port";
 import { fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runTool } from "../../lib/agent/tools/index.ts";
 import {
   documentQueue,
   noSearch,

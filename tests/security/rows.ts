@@ -2,7 +2,8 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { vi } from "vitest";
 import { z } from "zod";
-import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
+import { makeImage } from "../support/fixtures/encoded-media.ts";
+import { makeMedia, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { queueMessage } from "../support/fixtures/queued-messages.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";

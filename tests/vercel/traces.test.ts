@@ -38,14 +38,18 @@ describe.skipIf(process.env.NO_SERVER === "1")("a traced function", () => {
 
   it("carries the worker that reads lengths", () => {
     const files = tracedFiles("app/api/content/video/route.js.nft.json");
-    expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_content_media/));
+    expect(files).toContainEqual(
+      expect.stringMatching(/\[worker thread\]-packages_media_src_probe/),
+    );
   });
 
   it.each(["api/chat/runs", ".well-known/workflow/v1/step"])(
     "carries the workers that validate outputs and read documents: %s",
     (route) => {
       const files = tracedFiles(`app/${route}/route.js.nft.json`);
-      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_output/));
+      expect(files).toContainEqual(
+        expect.stringMatching(/\[worker thread\]-packages_agent_src_output/),
+      );
       expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-packages_documents/));
     },
   );

@@ -1,8 +1,8 @@
 /** The reads that several pages share: one request and one copy for all of them. */
 import type { getAccountContract, getAccountIdContract } from "@/lib/accounts/contract.ts";
-import type { ModelList } from "@/lib/agent/models/contract.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
+import type { ModelList } from "@/lib/models/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import type { listRunsContract } from "@/lib/turns/run-contract.ts";

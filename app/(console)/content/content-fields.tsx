@@ -1,6 +1,6 @@
+import { ASPECT_RATIOS, IMAGE_ASPECT_RATIOS, RESOLUTIONS } from "@platform/media/port";
 import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
-import { ASPECT_RATIOS, IMAGE_ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
 import type { Answer } from "../_api/request.ts";
 import type { FormState } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";

@@ -1,6 +1,6 @@
+import type { AspectRatio, ImageAspectRatio, Resolution, VideoMode } from "@platform/media/port";
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
-import type { AspectRatio, ImageAspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF } from "@/lib/content/video-mode.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { isImageRun } from "./content-result.ts";

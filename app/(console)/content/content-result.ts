@@ -1,4 +1,4 @@
-import type { VideoMode } from "@/lib/content/port.ts";
+import type { VideoMode } from "@platform/media/port";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 
 export interface ContentMedia {

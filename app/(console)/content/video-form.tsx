@@ -1,5 +1,5 @@
+import { VIDEO_MODES, type VideoMode } from "@platform/media/port";
 import { useId } from "react";
-import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
 import { IconButton, SmallButton } from "../_ui/button.tsx";
 import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";

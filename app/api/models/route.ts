@@ -1,8 +1,8 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { methods } from "@platform/endpoint/methods";
-import { listModelsContract } from "@/lib/agent/models/contract.ts";
-import { listModels } from "@/lib/agent/models/list-models.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
+import { listModelsContract } from "@/lib/models/contract.ts";
+import { listModels } from "@/lib/models/list-models.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listModelsContract, async ({ app }) => {

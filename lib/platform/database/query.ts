@@ -1,5 +1,6 @@
 /** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
 import { setTimeout as delay } from "node:timers/promises";
+import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
 import { processWide } from "@platform/kit/process-wide";
 import type { z } from "zod";
@@ -7,7 +8,7 @@ import { config, poolSize } from "../config.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";
 import { createRestDatabase } from "./rest.ts";
-import { DatabaseUnavailable, isUnavailable } from "./unavailable.ts";
+import { isUnavailable } from "./unavailable.ts";
 
 /** A call takes about a millisecond. */
 const MIN_CONNECTIONS = 2;

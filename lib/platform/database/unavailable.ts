@@ -1,20 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import type { Answer } from "./port.ts";
-
-/**
- * The database did not answer, or reported an outage. It is thrown, because no use case can handle it,
- * and the pipeline turns it into a 503; it never becomes a 401, a 404 or an empty list.
- */
-export class DatabaseUnavailable extends Error {
-  override readonly name = "DatabaseUnavailable";
-  readonly code = "DATABASE_UNAVAILABLE";
-}
-
-/** Compares the code, because the engine and the bundle of its steps have separate copies of the class. */
-export function isDatabaseUnavailable(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
-}
 
 const MAX_OUTAGE_MS = 10_000;
 const RETRY_MS = 500;

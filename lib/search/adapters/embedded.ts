@@ -1,5 +1,6 @@
 /** Web search without a vendor: a few pages of public references of the trade, which a result says of itself. */
-import type { SearchProvider, SearchResult } from "../port.ts";
+import type { SearchResult } from "@platform/agent/tools/search";
+import type { SearchProvider } from "../port.ts";
 import { readResults } from "../read-results.ts";
 
 const SOURCE = "small index of this installation, not the web";

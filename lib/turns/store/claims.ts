@@ -1,8 +1,8 @@
 /** The queries with which requests claim a chat, find its active turn and stop it. */
 
+import type { ClientTool } from "@platform/agent/tools/client-tools";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import {
   deriveRunCredential,
   type RunCredentialForm,

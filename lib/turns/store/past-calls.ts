@@ -1,7 +1,7 @@
 /** The query of a past model call. */
 
+import type { StepResult } from "@platform/agent/step-result";
 import { z } from "zod";
-import type { StepResult } from "../../agent/step-result.ts";
 import { call } from "../../platform/database/query.ts";
 import { turnState } from "../../running-turn/state.ts";
 import type { CallPlace } from "../model-call-contract.ts";

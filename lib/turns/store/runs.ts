@@ -1,5 +1,6 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 
+import type { ClientTool } from "@platform/agent/tools/client-tools";
 import type { UntrustedSource } from "@platform/endpoint/contract/approvals";
 import {
   type Page,
@@ -10,7 +11,6 @@ import {
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import type { Deliver } from "../../delivery/contract.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";

@@ -1,8 +1,8 @@
 /** The queries of the durable run: it loads its turn, records its steps, and ends the turn. */
 
+import type { ToolCall } from "@platform/agent/step-result";
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { ToolCall } from "../../agent/step-result.ts";
 import { ModelCalls } from "../../budgets/reservations.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep } from "../../running-turn/measure-step.ts";

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ToolContext } from "@platform/agent/tools";
 import { connectPublic } from "@platform/kit/outbound/public-only";
 import { Agent, buildConnector } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFetchTool } from "@/lib/agent/tools/fetch.ts";
-import type { ToolContext } from "@/lib/agent/tools/index.ts";
+import { createFetchTool } from "@/packages/agent/src/tools/fetch.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
 const { context, remove } = await createToolFixture();

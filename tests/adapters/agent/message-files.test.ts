@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { tokensOf } from "@platform/agent/context";
+import { fileDownloader } from "@platform/agent/download-file";
+import { type PdfInput, showFiles } from "@platform/agent/show-files";
 import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox } from "@platform/sandbox/port";
 import { convertToModelMessages, type UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { tokensOf } from "../../../lib/agent/context.ts";
-import { fileDownloader } from "../../../lib/agent/download-file.ts";
-import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
 import { landFiles } from "../../../lib/running-turn/land-files.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 

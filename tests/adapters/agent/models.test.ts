@@ -2,12 +2,12 @@
  * The providers of models: what they list, and how their answers are read. This file is long because one server of
  * models serves all of its tests.
  */
+import { createGatewayModels } from "@platform/agent/models/gateway";
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createGatewayModels } from "@/lib/agent/models/adapters/gateway.ts";
-import { acceptsInput, isKnownModel } from "@/lib/agent/models/list-models.ts";
 import { createModels } from "@/lib/app.ts";
+import { acceptsInput, isKnownModel } from "@/lib/models/list-models.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";
 import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";

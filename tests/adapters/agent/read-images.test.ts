@@ -1,10 +1,10 @@
 /** Images and scanned PDFs that the tool `read` shows, and how a model gets them. */
+import { tokensOf } from "@platform/agent/context";
+import { imagesMessage, pathsOf, storeImage, withImages } from "@platform/agent/tool-images";
 import type { ModelMessage, ToolModelMessage } from "ai";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { tokensOf } from "../../../lib/agent/context.ts";
-import { imagesMessage, pathsOf, storeImage, withImages } from "../../../lib/agent/tool-images.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";

@@ -1,15 +1,15 @@
-import { asSchema } from "ai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fixedTokens } from "@/lib/agent/context.ts";
-import { systemPrompt } from "@/lib/agent/prompt.ts";
-import { describeSkills, turnSkills } from "@/lib/agent/skills/prompt-skills.ts";
-import { runTool, toolSchemas } from "@/lib/agent/tools/index.ts";
+import { fixedTokens } from "@platform/agent/context";
+import { systemPrompt } from "@platform/agent/prompt";
+import { runTool, toolSchemas } from "@platform/agent/tools";
 import {
   COMMAND_DEADLINE_MS,
   MAX_OUTPUT_CHARS,
   MAX_SUBAGENT_STEPS,
-} from "@/lib/agent/tools/limits.ts";
-import { mcpToolName } from "@/lib/agent/tools/mcp-tool.ts";
+} from "@platform/agent/tools/limits";
+import { mcpToolName } from "@platform/agent/tools/mcp-tool";
+import { describeSkills, turnSkills } from "@platform/skills/prompt-skills";
+import { asSchema } from "ai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
 const fixture = await createToolFixture();

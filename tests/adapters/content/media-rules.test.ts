@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { SNIFFED_BYTES, sniffType } from "@platform/media/sniff-type";
 import { describe, expect, test } from "vitest";
 import { createVideoContract } from "../../../lib/content/contract.ts";
 import { showRequest } from "../../../lib/content/generation-order.ts";
-import { SNIFFED_BYTES, sniffType } from "../../../lib/content/media/sniff-type.ts";
 import { chooseMotion, seedOf } from "../../../lib/content/plan-edit.ts";
 import { modeOf } from "../../../lib/content/video-mode.ts";
-import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts";
+import { makeImage, makeSound, makeVideo } from "../../support/fixtures/encoded-media.ts";
 
 describe("the mode of a video, when the request names none", () => {
   const url = "https://example.com/x";

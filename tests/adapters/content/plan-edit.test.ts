@@ -1,8 +1,8 @@
 /** What a template adds to a result, and how a request overrides it. */
+import type { VideoMode } from "@platform/media/port";
 import { describe, expect, test } from "vitest";
 import { createVideoContract } from "../../../lib/content/contract.ts";
 import { aspectRatioOf, chooseCaption, planEdit } from "../../../lib/content/plan-edit.ts";
-import type { VideoMode } from "../../../lib/content/port.ts";
 import type { ContentTemplate, EditOperation } from "../../../lib/content/template.ts";
 
 const templateWith = (operations: EditOperation[]): ContentTemplate => ({

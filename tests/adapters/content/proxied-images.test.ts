@@ -1,11 +1,11 @@
 /** How many images of the web a process holds at a time. */
+import { shrinkImage } from "@platform/media/shrink-image";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { shrinkImage } from "../../../lib/content/media/shrink-image.ts";
 import { createProxyCache, proxyImage } from "../../../lib/content/proxy-image.ts";
 import { config } from "../../../lib/platform/config.ts";
 import { createQueues } from "../../../lib/platform/queues.ts";
 import { type ImageHost, startImageHost } from "../../support/fakes/image-host.ts";
-import { makeImage } from "../../support/fixtures/media.ts";
+import { makeImage } from "../../support/fixtures/encoded-media.ts";
 
 let host: ImageHost;
 beforeAll(async () => {

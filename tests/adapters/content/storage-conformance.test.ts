@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   createDiskContents,
@@ -14,7 +15,6 @@ import {
 } from "../../../lib/content/storage/adapters/supabase.ts";
 import { MEDIA_TYPES, newMediaKey } from "../../../lib/content/storage/media-name.ts";
 import type { ContentStorage, MediaStorage } from "../../../lib/content/storage/port.ts";
-import { isDatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
 
 let folder: string;

@@ -1,6 +1,7 @@
 /** A call that is repeated through an outage of the database. */
+import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { expect, test } from "vitest";
-import { DatabaseUnavailable, throughOutage } from "../../../lib/platform/database/unavailable.ts";
+import { throughOutage } from "../../../lib/platform/database/unavailable.ts";
 
 test("a call is repeated until the database is back, and no other failure is", async () => {
   let calls = 0;

@@ -2,15 +2,15 @@
  * What the model is sent, and what a turn leaves in the chat. This file is long because all its tests
  * share one server and its model.
  */
+import { withoutFacts } from "@platform/agent/facts";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withoutFacts } from "@/lib/agent/facts.ts";
 import { modelCall } from "../../../lib/turns/model-call-contract.ts";
 import { parseMarkdown } from "../../../packages/documents/src/markdown.ts";
 import { writePdf } from "../../../packages/documents/src/write-pdf.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
-import { makeImage } from "../../support/fixtures/media.ts";
+import { makeImage } from "../../support/fixtures/encoded-media.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";

@@ -2,8 +2,8 @@
  * Limits of runs: their cost, their steps and their duration. A crash of their server is in
  * tests/durability/crash-flows.test.ts.
  */
+import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NOTE } from "../../../lib/agent/prompt.ts";
 import type { ScriptPart } from "../../support/fakes/openai.ts";
 import type { Answer, Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";

@@ -1,7 +1,7 @@
+import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { QueueRefusal } from "@platform/kit/fair-queue";
 import { describe, expect, it } from "vitest";
 import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
-import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { respond } from "../../../packages/endpoint/src/respond.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 

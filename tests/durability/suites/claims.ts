@@ -1,7 +1,7 @@
 /** The claim on a chat: one run at a time, and no chat that stays blocked. */
 import { randomUUID } from "node:crypto";
+import { INTRODUCTION } from "@platform/agent/models/embedded-identity";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { INTRODUCTION } from "../../../lib/agent/models/adapters/embedded/identity.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";

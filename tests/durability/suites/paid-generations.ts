@@ -1,8 +1,8 @@
 /** A generation that a vendor has accepted, and servers that die before it ends. */
 import { beforeAll, expect, test, vi } from "vitest";
 import type { FakeFal } from "../../support/fakes/fal.ts";
+import { makeImage } from "../../support/fixtures/encoded-media.ts";
 import { runOf, waitForOnlyRun } from "../../support/fixtures/generations.ts";
-import { makeImage } from "../../support/fixtures/media.ts";
 import { type Client, client } from "../../support/harness/clients.ts";
 import { type Started, startRun, waitForRun } from "../../support/harness/runs.ts";
 import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";

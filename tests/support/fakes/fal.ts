@@ -20,7 +20,7 @@ import type {
 import { HttpResponse, http } from "msw";
 import sharp from "sharp";
 import { z } from "zod";
-import { encode, H264, TONE } from "../fixtures/media.ts";
+import { encode, H264, TONE } from "../fixtures/encoded-media.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 interface Job {

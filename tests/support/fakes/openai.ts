@@ -13,9 +13,9 @@
  * such as `fake-groq`, which is not listed, has the rules of one vendor.
  */
 import { once } from "node:events";
+import { withoutFacts } from "@platform/agent/facts";
+import { NOTE } from "@platform/agent/prompt";
 import { HttpResponse, http } from "msw";
-import { withoutFacts } from "../../../lib/agent/facts.ts";
-import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
 import { profileOf, refusalOf } from "./strict-rules.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";

@@ -1,8 +1,8 @@
 import { created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
-import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { turnIdOf } from "@/lib/identity/credentials/caller.ts";
+import { checkTemplate } from "@/lib/templates/check-options.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 

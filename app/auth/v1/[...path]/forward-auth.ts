@@ -12,6 +12,7 @@ import { isFromForeignPage } from "@platform/endpoint/client-address";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
 import { rate } from "@platform/endpoint/contract/rate-limit";
 import { decodeBody, readBody } from "@platform/endpoint/read-input";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
 import { readText } from "@platform/kit/outbound/vendor-fetch";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
@@ -25,7 +26,6 @@ import {
 } from "@/lib/identity/credentials/auth-server.ts";
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
-import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 
 /** The largest real request has a tenth of this. */

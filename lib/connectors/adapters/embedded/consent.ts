@@ -3,13 +3,13 @@
  * `POST` decides once and redirects to the callback.
  */
 import { createHmac, randomBytes } from "node:crypto";
+import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { areEqualTexts } from "@platform/kit/equal-texts";
 import { escapeHtml, renderNotice, renderPage } from "@platform/kit/html-page";
 import { log } from "@platform/kit/log";
 import { visibleName } from "@platform/kit/visible-name";
 import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
-import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import { decideConnection, selectPending } from "../../store.ts";
 import { connectorName, hashState } from "./provider.ts";

@@ -4,9 +4,9 @@
  */
 import { openAsBlob } from "node:fs";
 import { open } from "node:fs/promises";
+import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { readJson, vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { z } from "zod";
-import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 
 /** The deadline of one upload or download. */
 const DEADLINE_MS = 120_000;

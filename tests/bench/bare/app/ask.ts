@@ -1,9 +1,9 @@
 /** What the bare routes send to the model: the product's prompt and tools. */
-import { createEmbeddedModels } from "../../../../lib/agent/models/adapters/embedded/create-embedded-model.ts";
-import { createOpenAiCompatibleModels } from "../../../../lib/agent/models/adapters/openai-compatible.ts";
-import { offerModels } from "../../../../lib/agent/models/offer-models.ts";
-import { systemPrompt } from "../../../../lib/agent/prompt.ts";
-import { toolSchemas } from "../../../../lib/agent/tools/index.ts";
+import { createEmbeddedModels } from "@platform/agent/models/embedded";
+import { offerModels } from "@platform/agent/models/offer-models";
+import { createOpenAiCompatibleModels } from "@platform/agent/models/openai-compatible";
+import { systemPrompt } from "@platform/agent/prompt";
+import { toolSchemas } from "@platform/agent/tools";
 
 const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = process.env;
 const models = offerModels(

@@ -1,7 +1,7 @@
 import { answer, done, success } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
-import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
+import { checkTemplate } from "@/lib/templates/check-options.ts";
 import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
 

@@ -1,6 +1,6 @@
+import { previewDocument } from "@platform/documents/preview-document";
 import { answer } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
-import { previewDocument } from "@/lib/agent/preview-document.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { readSandboxFileContract, writeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { fileResponse } from "@/lib/sandbox/file-response.ts";
@@ -10,7 +10,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>
     answer(readFile(app, { accountId, ...query, log }), async (file) =>
       query.as
-        ? previewDocument(app, accountId, file, request.signal)
+        ? previewDocument({ accountId, queue: app.queues.documents }, file, request.signal)
         : fileResponse(file.bytes, { ...file, size: file.bytes.byteLength }),
     ),
   ),
