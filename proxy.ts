@@ -1,6 +1,7 @@
 import { answerUnknownPath, refuseUndecodablePath } from "@platform/endpoint/unknown-path";
 import { type NextRequest, NextResponse } from "next/server";
 import { createPageCache, guardPage } from "@/lib/http/guard-page.ts";
+import { currentDatabase } from "@/lib/platform/current-app.ts";
 
 /** Of the API, which answers its unknown paths itself, and routes beside it, which have their own headers. */
 const ROUTE =
@@ -22,7 +23,9 @@ export function proxy(request: NextRequest): Response | Promise<Response> {
   }
   if (NO_PAGES.test(pathname)) return answerUnknownPath(request);
   const hasTrailingSlash = pathname.length > 1 && pathname.endsWith("/");
-  return hasTrailingSlash ? redirectWithoutSlash(request) : guardPage(pageCache, request);
+  return hasTrailingSlash
+    ? redirectWithoutSlash(request)
+    : guardPage(currentDatabase(), pageCache, request);
 }
 
 /** Redirects to the page without the trailing slash. */

@@ -2,6 +2,7 @@
  * The composition root: creates the adapter of each port as the settings select it, and loads no other.
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
+
 import { join, resolve } from "node:path";
 import { createPdfInspections } from "@platform/agent/inspect-pdf";
 import { ContextWindows } from "@platform/agent/models/context-windows";
@@ -29,9 +30,12 @@ import type { Mailer } from "./mail/port.ts";
 import { MemoryWorker } from "./memory/worker.ts";
 import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
+import type { Database } from "./platform/database/port.ts";
+import { createDatabase } from "./platform/database/query.ts";
 import { createQueues } from "./platform/queues.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
 import { RequestLog } from "./requests/request-log.ts";
+import { insertRequests } from "./requests/store.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
@@ -49,7 +53,7 @@ const CONTENTS_BUCKET = "workspaces";
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
-export async function createEngine(settings: Config): Promise<Engine> {
+export async function createEngine(db: Database, settings: Config): Promise<Engine> {
   const { WORKFLOW_TARGET_WORLD: chosen, VERCEL } = settings;
   const databaseUrl = settings.DIRECT_DATABASE_URL ?? settings.DATABASE_URL;
   const common = {
@@ -57,8 +61,8 @@ export async function createEngine(settings: Config): Promise<Engine> {
     reloadHandlers: settings.NODE_ENV === "development",
     onError: (error: unknown, runId?: string) =>
       log().error({ err: error, runId }, "durable engine"),
-    findStopped,
-    findRun: selectRunOfTurn,
+    findStopped: (turnIds: readonly string[]) => findStopped(db, turnIds),
+    findRun: (turnId: string) => selectRunOfTurn(db, turnId),
     measurements: {
       count: (name, amount) => count(`agent_platform.${name}`, amount),
       observe: (name, read) => observe(`agent_platform.${name}`, read),
@@ -94,7 +98,7 @@ export async function createModels(settings: Config): Promise<ModelProvider> {
   return offerModels(createEmbeddedModels(), settings);
 }
 
-export async function createSandboxes(settings: Config): Promise<SandboxProvider> {
+export async function createSandboxes(db: Database, settings: Config): Promise<SandboxProvider> {
   const { VERCEL_TOKEN: token, VERCEL_TEAM_ID: teamId, VERCEL_PROJECT_ID: projectId } = settings;
   const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
@@ -119,7 +123,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
     rootDir: join(settings.DATA_DIR, "sandboxes"),
     diskQuota: SANDBOX_DISK_BYTES,
     startsAhead: settings.SANDBOXES_START_AHEAD > 0,
-    space: accountBytes > 0 ? accountSpace(accountBytes) : undefined,
+    space: accountBytes > 0 ? accountSpace(db, accountBytes) : undefined,
     maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
     maxWaitMs: settings.QUEUE_WAIT_MS,
     allowedHosts,
@@ -173,10 +177,10 @@ async function createContentStorage(settings: Config): Promise<ContentStorage> {
   return createDiskContents(runtimePath(resolve(settings.DATA_DIR), "workspaces"));
 }
 
-async function createTaskRunner(settings: Config): Promise<TaskRunner> {
+async function createTaskRunner(db: Database, settings: Config): Promise<TaskRunner> {
   const { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl, CRON_SECRET } = settings;
   const { createEmbeddedTaskRunner } = await import("./tasks/adapters/embedded.ts");
-  const own = createEmbeddedTaskRunner();
+  const own = createEmbeddedTaskRunner(db);
   if (!secretKey) return own;
   const { createTriggerTaskRunner } = await import("./tasks/adapters/trigger/provider.ts");
   const { createJoinedTaskRunner } = await import("./tasks/adapters/joined.ts");
@@ -184,10 +188,10 @@ async function createTaskRunner(settings: Config): Promise<TaskRunner> {
   return createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl, startsTasks }), own);
 }
 
-async function createCatalog(settings: Config): Promise<CatalogProvider> {
+async function createCatalog(db: Database, settings: Config): Promise<CatalogProvider> {
   const { CATALOG_CLIENT_ID: clientId, CATALOG_CLIENT_SECRET: clientSecret } = settings;
   if (!clientId || !clientSecret) {
-    return (await import("./catalog/adapters/embedded.ts")).createEmbeddedCatalog();
+    return (await import("./catalog/adapters/embedded.ts")).createEmbeddedCatalog(db);
   }
   const { createWebApiCatalog } = await import("./catalog/adapters/web-api/provider.ts");
   return createWebApiCatalog({
@@ -199,9 +203,9 @@ async function createCatalog(settings: Config): Promise<CatalogProvider> {
   });
 }
 
-async function createResearch(settings: Config): Promise<ResearchProvider> {
+async function createResearch(db: Database, settings: Config): Promise<ResearchProvider> {
   const { RESEARCH_API_KEY: apiKey, RESEARCH_BASE_URL: baseUrl } = settings;
-  if (!apiKey) return (await import("./research/adapters/embedded.ts")).createEmbeddedResearch();
+  if (!apiKey) return (await import("./research/adapters/embedded.ts")).createEmbeddedResearch(db);
   const { createWebApiResearch } = await import("./research/adapters/web-api.ts");
   return createWebApiResearch({ apiKey, baseUrl, timeoutMs: settings.LOOKUP_TIMEOUT_MS });
 }
@@ -223,16 +227,16 @@ async function createSearch(settings: Config): Promise<SearchProvider> {
 }
 
 /** Null without a vendor on a hosted database, because embedded connections reach no service. */
-async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
+async function createConnectors(db: Database, settings: Config): Promise<ConnectorProvider | null> {
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
   const receivesEvents = settings.COMPOSIO_WEBHOOK_SECRET !== undefined;
   if (apiKey) {
     const { ComposioConnectors } = await import("./connectors/adapters/composio/provider.ts");
-    return new ComposioConnectors({ apiKey, baseUrl, receivesEvents, timeoutMs: DEADLINE_MS });
+    return new ComposioConnectors({ db, apiKey, baseUrl, receivesEvents, timeoutMs: DEADLINE_MS });
   }
   if (!settings.EMBEDDED_SUPABASE) return null;
   const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");
-  return createEmbeddedConnectors(serviceOrigin());
+  return createEmbeddedConnectors(db, serviceOrigin());
 }
 
 export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promise<Mailer> {
@@ -248,23 +252,25 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
 
 export async function createApp(settings: Config): Promise<App> {
   log().level = settings.LOG_LEVEL;
+  const db = setProcessWide("database", createDatabase(settings));
   const queues = createQueues(settings);
   const models = await createModels(settings);
   const media = await createMediaStorage(settings);
   return {
-    engine: await createEngine(settings),
+    db,
+    engine: await createEngine(db, settings),
     models,
     modelOutages: new ModelOutages(),
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
-    sandboxes: setProcessWide("sandboxes", await createSandboxes(settings)),
+    sandboxes: setProcessWide("sandboxes", await createSandboxes(db, settings)),
     content: await createContent(settings, queues),
     media,
     contents: await createContentStorage(settings),
-    tasks: await createTaskRunner(settings),
-    catalog: await createCatalog(settings),
-    research: await createResearch(settings),
+    tasks: await createTaskRunner(db, settings),
+    catalog: await createCatalog(db, settings),
+    research: await createResearch(db, settings),
     search: await createSearch(settings),
-    connectors: await createConnectors(settings),
+    connectors: await createConnectors(db, settings),
     mail: await createMailer(settings),
     identity: new TokenVerifier(),
     queues,
@@ -278,10 +284,10 @@ export async function createApp(settings: Config): Promise<App> {
       return judgeRequest(method, url, body, (one) => media.keyOf(one) !== null);
     },
     runningTurns: new RunningTurns(),
-    deliveryWorker: new DeliveryWorker(),
+    deliveryWorker: new DeliveryWorker(db),
     mailWorker: new MailWorker(),
     memoryWorker: new MemoryWorker(),
-    requestLog: new RequestLog(),
+    requestLog: new RequestLog((requests) => insertRequests(db, requests)),
   };
 }
 

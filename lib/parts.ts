@@ -22,6 +22,7 @@ import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
 import type { Engine } from "./engine/port.ts";
 import type { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
+import type { Database } from "./platform/database/port.ts";
 import type { Queues } from "./platform/queues.ts";
 import type { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
@@ -30,6 +31,7 @@ import type { TaskRunner } from "./tasks/port.ts";
 import type { RunningTurns } from "./turns/running-turns.ts";
 
 export interface App {
+  readonly db: Database;
   readonly engine: Engine;
   readonly models: ModelProvider;
   readonly modelOutages: ModelOutages;
@@ -84,7 +86,7 @@ interface AgentTasks {
     id: string,
     input: unknown,
   ): Promise<JSONValue>;
-  listTasks(accountId: string): Promise<JSONValue>;
+  listTasks(db: Database, accountId: string): Promise<JSONValue>;
 }
 interface TaskTurn {
   readonly artist_id: string | null;

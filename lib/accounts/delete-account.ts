@@ -17,17 +17,17 @@ const BATCH = 100;
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */
 export async function deleteAccount(
-  app: Parts<"connectors" | "engine" | "media" | "sandboxes">,
+  app: Parts<"db" | "connectors" | "engine" | "media" | "sandboxes">,
   accountId: string,
   confirm: string,
   log: Logger,
 ): Promise<AppError | undefined> {
-  const refused = await leaveOrganizations(accountId, confirm);
+  const refused = await leaveOrganizations(app.db, accountId, confirm);
   if (refused) return refused;
   // Most rows, in short transactions: in one, they would take longer than a statement may.
-  while (await deleteAccountRows(accountId));
+  while (await deleteAccountRows(app.db, accountId));
   await deleteSessions(app, accountId, log);
-  const kept = await removeAccount(accountId, confirm);
+  const kept = await removeAccount(app.db, accountId, confirm);
   if (kept) return kept;
   await endUnusedSubscriptions(app, accountId, log);
   await removeMedia(app, accountId).catch((error: unknown) =>
@@ -38,13 +38,13 @@ export async function deleteAccount(
 
 /** Stops the runs and sandboxes of the other sessions. One that cannot be stopped now goes with the account. */
 async function deleteSessions(
-  app: Parts<"engine" | "sandboxes">,
+  app: Parts<"db" | "engine" | "sandboxes">,
   accountId: string,
   log: Logger,
 ): Promise<void> {
   for (let deleted = 1; deleted > 0; ) {
     deleted = 0;
-    const { items: sessions } = await selectSessions(accountId, { limit: BATCH });
+    const { items: sessions } = await selectSessions(app.db, accountId, { limit: BATCH });
     for (const { id } of sessions) {
       const failure = await deleteSession(app, { accountId, sessionId: id, log });
       if (!isAppError(failure)) deleted += 1;
@@ -52,12 +52,12 @@ async function deleteSessions(
   }
 }
 
-async function removeMedia({ media }: Parts<"media">, accountId: string): Promise<void> {
-  for (let due = await mediaToRemove(accountId); due.length > 0; ) {
+async function removeMedia({ db, media }: Parts<"db" | "media">, accountId: string): Promise<void> {
+  for (let due = await mediaToRemove(db, accountId); due.length > 0; ) {
     for (const key of due) {
       await media.remove(key);
-      await endMediaRemoval(key);
+      await endMediaRemoval(db, key);
     }
-    due = await mediaToRemove(accountId);
+    due = await mediaToRemove(db, accountId);
   }
 }

@@ -12,6 +12,7 @@ import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
 import { selectServers } from "../mcp-servers/store.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
@@ -29,7 +30,7 @@ import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
 import { openWorkspaceFile } from "../workspace/workspace-files.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
-type Needs = Parts<"connectors" | "contents" | "media" | "sandboxes">;
+type Needs = Parts<"db" | "connectors" | "contents" | "media" | "sandboxes">;
 
 const row = z.record(z.string(), z.unknown());
 
@@ -53,13 +54,16 @@ export async function* exportAccount(app: Needs, request: ExportRequest): AsyncG
     content: jsonList(items),
   });
 
-  yield json("account.json", await selectAccount(accountId));
-  yield json("api-keys.json", await listKeys(accountId));
-  yield list("artists.json", ownArtists(accountId));
-  yield list("agent-templates.json", exportRows(accountId, "templates", storedTemplate));
-  yield list("agent-template-versions.json", exportRows(accountId, "template_versions", row));
-  yield list("runs.json", exportRows(accountId, "turns", row));
-  yield list("task-runs.json", exportRows(accountId, "task_runs", row));
+  yield json("account.json", await selectAccount(app.db, accountId));
+  yield json("api-keys.json", await listKeys(app.db, accountId));
+  yield list("artists.json", ownArtists(app.db, accountId));
+  yield list("agent-templates.json", exportRows(app.db, accountId, "templates", storedTemplate));
+  yield list(
+    "agent-template-versions.json",
+    exportRows(app.db, accountId, "template_versions", row),
+  );
+  yield list("runs.json", exportRows(app.db, accountId, "turns", row));
+  yield list("task-runs.json", exportRows(app.db, accountId, "task_runs", row));
   // Webhooks and MCP servers come without their secrets.
   const lists = {
     tasks: selectTasks,
@@ -74,22 +78,22 @@ export async function* exportAccount(app: Needs, request: ExportRequest): AsyncG
   for (const [name, select] of Object.entries(lists)) {
     yield list(
       `${name}.json`,
-      everyItem<unknown>((page) => select(accountId, page)),
+      everyItem<unknown>((page) => select(app.db, accountId, page)),
     );
   }
-  yield list("triggers.json", ownTriggers(accountId));
+  yield list("triggers.json", ownTriggers(app.db, accountId));
   const listed = await app.connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
   else if (listed) missing.push("connections.json");
 
-  for await (const name of exportRows(accountId, "media", z.string())) {
+  for await (const name of exportRows(app.db, accountId, "media", z.string())) {
     const content = await openMedia(app, { accountId, name });
     if (content) yield { name: `media/${name}`, modifiedAt, content };
     else missing.push(`media/${name}`);
   }
-  yield* skillEntries(accountId, modifiedAt);
+  yield* skillEntries(app.db, accountId, modifiedAt);
   yield* workspaceEntries(app, { accountId, artistId: null }, "workspace");
-  for await (const { account_id: artistId } of ownArtists(accountId)) {
+  for await (const { account_id: artistId } of ownArtists(app.db, accountId)) {
     yield* workspaceEntries(app, { accountId, artistId }, `artists/${artistId}/workspace`);
   }
   yield* sessionEntries(app, request, missing);
@@ -102,7 +106,7 @@ async function* workspaceEntries(
   place: WorkspacePlace,
   folder: string,
 ): AsyncGenerator<ZipEntry> {
-  for await (const file of everyItem((page) => selectFiles(place, undefined, page))) {
+  for await (const file of everyItem((page) => selectFiles(app.db, place, undefined, page))) {
     const content = await openWorkspaceFile(app, place, file.path, file.version);
     // A file that was deleted in the meantime is left out.
     if (isAppError(content)) continue;
@@ -110,29 +114,33 @@ async function* workspaceEntries(
   }
 }
 
-async function* ownArtists(accountId: string): AsyncGenerator<Artist> {
-  for await (const artist of everyItem((page) => selectArtists(accountId, undefined, page))) {
+async function* ownArtists(db: Database, accountId: string): AsyncGenerator<Artist> {
+  for await (const artist of everyItem((page) => selectArtists(db, accountId, undefined, page))) {
     if (artist.organization_id === null) yield artist;
   }
 }
 
 /** The triggers of the account's tasks, without their secrets. */
-async function* ownTriggers(accountId: string): AsyncGenerator<Trigger> {
+async function* ownTriggers(db: Database, accountId: string): AsyncGenerator<Trigger> {
   const none = { items: [], nextCursor: null };
-  for await (const { id } of everyItem((page) => selectTasks(accountId, page))) {
+  for await (const { id } of everyItem((page) => selectTasks(db, accountId, page))) {
     yield* everyItem<Trigger>(async (page) => {
-      const found = await selectTriggers(accountId, id, page);
+      const found = await selectTriggers(db, accountId, id, page);
       return isAppError(found) ? none : found;
     });
   }
 }
 
 /** The current versions of the account's own skills. */
-async function* skillEntries(accountId: string, modifiedAt: Date): AsyncGenerator<ZipEntry> {
+async function* skillEntries(
+  db: Database,
+  accountId: string,
+  modifiedAt: Date,
+): AsyncGenerator<ZipEntry> {
   const owner = { accountId, organizationId: undefined };
-  const { skills } = await selectSkills(owner);
+  const { skills } = await selectSkills(db, owner);
   for (const { name } of skills.filter(({ source }) => source === "account")) {
-    const found = await selectSkill(owner, name);
+    const found = await selectSkill(db, owner, name);
     for (const file of isAppError(found) ? [] : found.files) {
       const content = Readable.from([Buffer.from(contentOf(file))]);
       yield { name: `skills/${name}/${file.path}`, modifiedAt, content };
@@ -158,33 +166,34 @@ async function* sessionEntries(
   request: ExportRequest,
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
-  const sessions = everyItem((page) => selectSessions(request.accountId, page));
+  const sessions = everyItem((page) => selectSessions(app.db, request.accountId, page));
   for await (const session of sessions) {
     const folder = `sessions/${session.id}`;
     const modifiedAt = new Date(session.updatedAt);
     const content = JSON.stringify(session, null, 2);
     yield { name: `${folder}/session.json`, modifiedAt, content };
-    yield* chatEntries(request.accountId, session.id, folder);
+    yield* chatEntries(app.db, request.accountId, session.id, folder);
     yield* fileEntries(app, request, session, `${folder}/files`, missing);
   }
 }
 
 async function* chatEntries(
+  db: Database,
   accountId: string,
   sessionId: string,
   folder: string,
 ): AsyncGenerator<ZipEntry> {
   const chats = everyItem(async (page) => {
-    const found = await selectChats(accountId, sessionId, page);
+    const found = await selectChats(db, accountId, sessionId, page);
     // A session that was deleted in the meantime has no chats.
     return isAppError(found) ? { items: [], nextCursor: null } : found;
   });
   for await (const { id, updatedAt } of chats) {
-    const content = await selectChatBody({ accountId, sessionId, chatId: id });
+    const content = await selectChatBody(db, { accountId, sessionId, chatId: id });
     if (isAppError(content)) continue;
     const modifiedAt = new Date(updatedAt);
     yield { name: `${folder}/chats/${id}.json`, modifiedAt, content };
-    const more = await exportBranches(accountId, id);
+    const more = await exportBranches(db, accountId, id);
     const choices = Object.keys(more.choices ?? {});
     if (more.messages.length + more.feedback.length + choices.length > 0) {
       const name = `${folder}/chats/${id}.branches.json`;
@@ -194,7 +203,7 @@ async function* chatEntries(
 }
 
 async function* fileEntries(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { accountId, log }: ExportRequest,
   { id: sessionId, sandboxState }: Session,
   folder: string,

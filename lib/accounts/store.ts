@@ -10,6 +10,7 @@ import { z } from "zod";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
@@ -22,12 +23,17 @@ const storedAccount = z.object({
   ),
 });
 
-export const selectAccount = (accountId: string): Promise<AccountView> =>
-  call("get_account", { p_account_id: accountId }, storedAccount);
+export const selectAccount = (db: Database, accountId: string): Promise<AccountView> =>
+  call(db, "get_account", { p_account_id: accountId }, storedAccount);
 
-export function updateAccount(accountId: string, changes: AccountChanges): Promise<AccountView> {
+export function updateAccount(
+  db: Database,
+  accountId: string,
+  changes: AccountChanges,
+): Promise<AccountView> {
   const { name, image, monthly_budget_usd: budget, timezone } = changes;
   return call(
+    db,
     "update_account",
     {
       p_account_id: accountId,
@@ -57,31 +63,37 @@ const refusal = refusalOf({
 
 /** Errors: 400, 403, 409 for the last owner of an organization; the account then stays in all. */
 export function leaveOrganizations(
+  db: Database,
   accountId: string,
   email: string,
 ): Promise<AppError | undefined> {
   const left = z.null().transform(() => undefined);
   const args = { p_account_id: accountId, p_email: email };
-  return call("leave_organizations", args, z.union([left, refusal]));
+  return call(db, "leave_organizations", args, z.union([left, refusal]));
 }
 
 /** Deletes a batch of the account's rows, and returns whether there may be many more. */
-export const deleteAccountRows = (accountId: string): Promise<boolean> =>
-  call("delete_account_rows", { p_account_id: accountId, p_batch: 500 }, z.boolean());
+export const deleteAccountRows = (db: Database, accountId: string): Promise<boolean> =>
+  call(db, "delete_account_rows", { p_account_id: accountId, p_batch: 500 }, z.boolean());
 
 /** No token that was issued before signs in again. Errors: as `leaveOrganizations`. */
-export function removeAccount(accountId: string, email: string): Promise<AppError | undefined> {
+export function removeAccount(
+  db: Database,
+  accountId: string,
+  email: string,
+): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);
   const hash = hashIdentity(email);
   const args = { p_account_id: accountId, p_email: email, p_identity_hash: hash };
-  return call("delete_account", args, z.union([done, refusal]));
+  return call(db, "delete_account", args, z.union([done, refusal]));
 }
 
 const BATCH = 100;
 
 /** Returns files that the storage is to remove, also of an account that is deleted. */
-export const mediaToRemove = (accountId: string): Promise<MediaKey[]> =>
+export const mediaToRemove = (db: Database, accountId: string): Promise<MediaKey[]> =>
   call(
+    db,
     "media_removals_of",
     { p_account_id: accountId, p_batch: BATCH },
     z.array(z.object({ accountId: z.string(), name: z.string() })),
@@ -89,6 +101,7 @@ export const mediaToRemove = (accountId: string): Promise<MediaKey[]> =>
 
 /** Yields rows of an account in the order of their ids, read in batches. */
 export async function* exportRows<S extends z.ZodType>(
+  db: Database,
   accountId: string,
   kind: "templates" | "template_versions" | "task_runs" | "turns" | "media",
   row: S,
@@ -97,7 +110,7 @@ export async function* exportRows<S extends z.ZodType>(
   let after: string | null = "";
   while (after !== null) {
     const args = { p_account_id: accountId, p_kind: kind, p_after: after, p_limit: BATCH };
-    const found: z.output<typeof batch> = await call("export_rows", args, batch);
+    const found: z.output<typeof batch> = await call(db, "export_rows", args, batch);
     yield* found.items;
     after = found.next;
   }

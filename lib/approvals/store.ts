@@ -9,6 +9,7 @@ import {
 import { z } from "zod";
 import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/state.ts";
 import { type Approval, type ApprovalRule, approval, approvalRule } from "./contract.ts";
@@ -50,6 +51,7 @@ export interface ApprovalRequest {
  * @throws if the turn was loaded again
  */
 export async function askApprovals(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   calls: readonly ApprovalRequest[],
   requestIndex: number,
@@ -62,22 +64,24 @@ export async function askApprovals(
     p_request_index: requestIndex,
     p_days: config().APPROVAL_DAYS,
   };
-  const answer = await call("ask_approvals", args, decisions);
+  const answer = await call(db, "ask_approvals", args, decisions);
   refuseSuperseded(answer.superseded, turnId);
   return answer.superseded ? [] : answer.decisions;
 }
 
 /** Returns whether the turn waits for an approval. */
-export const awaitsApproval = (turnId: string): Promise<boolean> =>
-  call("awaits_approval", { p_turn_id: turnId }, z.boolean());
+export const awaitsApproval = (db: Database, turnId: string): Promise<boolean> =>
+  call(db, "awaits_approval", { p_turn_id: turnId }, z.boolean());
 
 /** Returns whether the turn of a request has these options, as `optionsIn` returns them, or stricter ones. */
 export const isAskedWithOptions = (
+  db: Database,
   accountId: string,
   approvalId: string,
   options: Readonly<Record<string, unknown>>,
 ): Promise<boolean> =>
   call(
+    db,
     "asked_with_options",
     { p_account_id: accountId, p_approval_id: approvalId, p_options: options },
     z.boolean(),
@@ -113,6 +117,7 @@ const recorded = z.discriminatedUnion("outcome", [
  * @param by whose credential answers
  */
 export function recordAnswers(
+  db: Database,
   accountId: string,
   at: { readonly runId: string } | { readonly chatId: string },
   answers: readonly ApprovalAnswer[],
@@ -127,25 +132,27 @@ export function recordAnswers(
     p_answered_key_id: by.keyId,
     p_max_active: config().ACCOUNT_ACTIVE_TURNS,
   };
-  return call("answer_approvals", args, recorded);
+  return call(db, "answer_approvals", args, recorded);
 }
 
 export function selectApprovals(
+  db: Database,
   accountId: string,
   query: PageRequest & { readonly state?: Approval["state"] | undefined },
 ): Promise<Page<Approval>> {
   const args = { p_account_id: accountId, ...pageArguments(query), p_state: query.state ?? null };
-  return call("list_approvals", args, pageOf(rowOf(approval), query));
+  return call(db, "list_approvals", args, pageOf(rowOf(approval), query));
 }
 
 export function selectApprovalRules(
+  db: Database,
   accountId: string,
   query: PageRequest,
 ): Promise<Page<ApprovalRule>> {
   const args = { p_account_id: accountId, ...pageArguments(query) };
-  return call("list_approval_rules", args, pageOf(rowOf(approvalRule), query));
+  return call(db, "list_approval_rules", args, pageOf(rowOf(approvalRule), query));
 }
 
 /** Returns false if the account has no such rule. */
-export const deleteApprovalRule = (accountId: string, id: string): Promise<boolean> =>
-  call("delete_approval_rule", { p_account_id: accountId, p_id: id }, z.boolean());
+export const deleteApprovalRule = (db: Database, accountId: string, id: string): Promise<boolean> =>
+  call(db, "delete_approval_rule", { p_account_id: accountId, p_id: id }, z.boolean());

@@ -2,12 +2,13 @@
 
 import type { ToolCall } from "@platform/agent/step-result";
 import type { UIMessageChunk } from "ai";
+import type { Parts } from "../parts.ts";
 import { ownCalls, recordIdOf } from "../running-turn/calls.ts";
 import type { Decision, Step } from "../running-turn/step.ts";
 import { approvalIdOf, decideOn, type EffectParts, effectOf, requestChunk } from "./effects.ts";
 import { type ApprovalRequest, askApprovals } from "./store.ts";
 
-export async function approvals(step: Step<EffectParts>): Promise<Decision> {
+export async function approvals(step: Step<EffectParts & Parts<"db">>): Promise<Decision> {
   const { current, previous, progress, isRestarted } = step;
   const { turn, log } = current;
   const { turnId, runId } = step.at;
@@ -39,7 +40,7 @@ export async function approvals(step: Step<EffectParts>): Promise<Decision> {
 
   const shown = progress?.approvals ?? new Map();
   await log.flushed();
-  const decisions = await askApprovals(step.key, requests, log.committed().length);
+  const decisions = await askApprovals(step.app.db, step.key, requests, log.committed().length);
   let isOpen = false;
   for (const { id, state, reason } of decisions) {
     const { call, chunk } = asked.get(id) ?? {};

@@ -15,6 +15,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type Artist, artist } from "./artist.ts";
 import type { ArtistChanges, NewArtist } from "./contract.ts";
@@ -33,7 +34,11 @@ const refusal = refusalOf({
 });
 
 /** Errors: 403 for an organization that the account does not belong to, or at the limit. */
-export function insertArtist(accountId: string, values: NewArtist): Promise<Artist | AppError> {
+export function insertArtist(
+  db: Database,
+  accountId: string,
+  values: NewArtist,
+): Promise<Artist | AppError> {
   const args = {
     p_account_id: accountId,
     p_name: values.name,
@@ -43,35 +48,42 @@ export function insertArtist(accountId: string, values: NewArtist): Promise<Arti
     p_organization_id: values.organization_id ?? null,
     p_max: MAX_ARTISTS,
   };
-  return call("create_artist", args, z.union([found, refusal]));
+  return call(db, "create_artist", args, z.union([found, refusal]));
 }
 
 /** Returns the artist of the account that has the name, or creates it. Errors: 403 at the limit. */
 export function findOrInsertArtist(
+  db: Database,
   accountId: string,
   { name, label }: { readonly name: string; readonly label: string },
 ): Promise<Artist | AppError> {
   const args = { p_account_id: accountId, p_name: name, p_label: label, p_max: MAX_ARTISTS };
-  return call("find_or_create_artist", args, z.union([found, refusal]));
+  return call(db, "find_or_create_artist", args, z.union([found, refusal]));
 }
 
 /** @param organizationId limits the list to one organization */
 export function selectArtists(
+  db: Database,
   accountId: string,
   organizationId: string | undefined,
   page: PageRequest,
 ): Promise<Page<Artist>> {
   const args = { p_account_id: accountId, p_organization_id: organizationId ?? null };
-  return call("list_artists", { ...args, ...pageArguments(page) }, pageOf(storedArtist, page));
+  return call(db, "list_artists", { ...args, ...pageArguments(page) }, pageOf(storedArtist, page));
 }
 
 /** Errors: 404 `Artist not found`. */
-export function selectArtist(accountId: string, id: string): Promise<Artist | AppError> {
-  return call("get_artist", { p_account_id: accountId, p_id: id }, z.union([found, refusal]));
+export function selectArtist(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<Artist | AppError> {
+  return call(db, "get_artist", { p_account_id: accountId, p_id: id }, z.union([found, refusal]));
 }
 
 /** Errors: 404 `Artist not found`, 403 for a viewer. */
 export function updateArtist(
+  db: Database,
   accountId: string,
   id: string,
   changes: ArtistChanges,
@@ -85,12 +97,16 @@ export function updateArtist(
     p_catalog_artist_id: changes.catalog_artist_id ?? null,
     p_clear: clearedFields(changes),
   };
-  return call("update_artist", args, z.union([found, refusal]));
+  return call(db, "update_artist", args, z.union([found, refusal]));
 }
 
 /** The files of its media go with the retention job. Errors: 403 for members, 404. */
-export function removeArtist(accountId: string, id: string): Promise<AppError | undefined> {
+export function removeArtist(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);
   const args = { p_account_id: accountId, p_id: id };
-  return call("delete_artist", args, z.union([done, refusal]));
+  return call(db, "delete_artist", args, z.union([done, refusal]));
 }

@@ -4,6 +4,7 @@ import { BudgetRefusal, isBudgetRefusal } from "@platform/agent/models/budget-re
 import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
 import { limitNames } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import {
@@ -22,6 +23,7 @@ const outcome = z.enum([...outcomes, ...limitNames]);
  * summaries. One of them may exceed a limit of the run. Calls that could do so together wait for each other.
  */
 export class ModelCalls {
+  readonly #db: Database;
   readonly #key: LoadedTurnKey;
   readonly #inFlight = new Set<CallReservation>();
   /** The amount that is reserved for attempts that have ended. */
@@ -30,7 +32,8 @@ export class ModelCalls {
   #last: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
 
-  constructor(key: LoadedTurnKey) {
+  constructor(db: Database, key: LoadedTurnKey) {
+    this.#db = db;
     this.#key = key;
   }
 
@@ -78,7 +81,7 @@ export class ModelCalls {
       p_estimate_usd: estimateUsd,
       p_in_flight: others,
     };
-    const answer = await call("reserve_model_call", args, outcome);
+    const answer = await call(this.#db, "reserve_model_call", args, outcome);
     refuseSuperseded(answer === "superseded", turnId);
     const isReserved = answer === "reserved";
     // Another call may have ended in the meantime.
@@ -143,10 +146,12 @@ class CallReservation implements Reservation {
  * @param step the index of the step that is about to start
  */
 export async function noteLimit(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,
 ): Promise<LimitNote | null> {
   const { superseded, note } = await call(
+    db,
     "note_limit",
     { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step },
     z.object({ superseded: z.boolean(), note: limitNote.nullish() }),

@@ -13,6 +13,7 @@ import { dateTime } from "@platform/endpoint/contract/fields";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "./contract.ts";
 import type { ConnectionStarter } from "./port.ts";
@@ -31,13 +32,16 @@ const starterArguments = ({ accountId, keyId }: ConnectionStarter) => ({
 });
 const pending = decided.extend({ account: z.string(), address: z.string() });
 
-export async function insertConnection(connection: {
-  readonly accountId: string;
-  readonly starter: ConnectionStarter;
-  readonly connector: string;
-  readonly stateHash: string;
-  readonly callbackUrl: string;
-}): Promise<void> {
+export async function insertConnection(
+  db: Database,
+  connection: {
+    readonly accountId: string;
+    readonly starter: ConnectionStarter;
+    readonly connector: string;
+    readonly stateHash: string;
+    readonly callbackUrl: string;
+  },
+): Promise<void> {
   const args = {
     p_account_id: connection.accountId,
     p_connector: connection.connector,
@@ -45,23 +49,24 @@ export async function insertConnection(connection: {
     p_callback_url: connection.callbackUrl,
     ...starterArguments(connection.starter),
   };
-  await call("start_connection", args, z.string());
+  await call(db, "start_connection", args, z.string());
 }
 
 /** Records the starter of a connection at a vendor. */
 export async function recordLink(
+  db: Database,
   accountId: string,
   connectionId: string,
   starter: ConnectionStarter,
 ): Promise<void> {
   const args = { p_account_id: accountId, p_connection_id: connectionId };
-  await call("record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
+  await call(db, "record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
 }
 
 /** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
-export const recordedConnections = (accountId: string): Promise<string[]> => {
+export const recordedConnections = (db: Database, accountId: string): Promise<string[]> => {
   const args = { p_account_id: accountId, p_limit: MAX_RECORDED };
-  return call("recorded_connections", args, z.array(z.string()));
+  return call(db, "recorded_connections", args, z.array(z.string()));
 };
 
 type AtVendor = readonly { readonly id: string }[];
@@ -69,28 +74,30 @@ const idsOf = (connections: AtVendor) => connections.map(({ id }) => id);
 
 /** Records the found connections, and returns the active ones that were completed without the right to do so. */
 export const refusedConnections = (
+  db: Database,
   accountId: string,
   active: AtVendor,
   found: AtVendor,
 ): Promise<string[]> => {
   const args = { p_account_id: accountId, p_active_ids: idsOf(active), p_found_ids: idsOf(found) };
-  return call("refused_connections", args, z.array(z.string()));
+  return call(db, "refused_connections", args, z.array(z.string()));
 };
 
 /** Forgets connections that a vendor no longer has, and that were recorded so long ago. */
 export async function forgetConnections(
+  db: Database,
   accountId: string,
   gone: AtVendor,
   minAgeSeconds: number,
 ): Promise<void> {
   if (gone.length === 0) return;
   const args = { p_account_id: accountId, p_connection_ids: idsOf(gone) };
-  await call("forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
+  await call(db, "forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
 }
 
-export async function selectConnections(accountId: string): Promise<Connection[]> {
+export async function selectConnections(db: Database, accountId: string): Promise<Connection[]> {
   const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };
-  const connections = await call("list_connections", args, z.array(row));
+  const connections = await call(db, "list_connections", args, z.array(row));
   const now = new Date().toISOString();
   return connections.map(({ expiresAt, ...one }) =>
     one.status === "pending" && expiresAt <= now ? { ...one, status: "expired" } : one,
@@ -98,29 +105,39 @@ export async function selectConnections(accountId: string): Promise<Connection[]
 }
 
 /** Returns how many there were. */
-export const deleteConnections = (accountId: string, connector: string): Promise<number> =>
-  call("remove_connections", { p_account_id: accountId, p_connector: connector }, z.int());
+export const deleteConnections = (
+  db: Database,
+  accountId: string,
+  connector: string,
+): Promise<number> =>
+  call(db, "remove_connections", { p_account_id: accountId, p_connector: connector }, z.int());
 
 /** Returns null for a link that has been used, has expired, never existed, or whose starter has lost the right. */
-export async function selectPending(stateHash: string): Promise<z.output<typeof pending> | null> {
-  return call("pending_connection", { p_state_hash: stateHash }, pending.nullable());
+export async function selectPending(
+  db: Database,
+  stateHash: string,
+): Promise<z.output<typeof pending> | null> {
+  return call(db, "pending_connection", { p_state_hash: stateHash }, pending.nullable());
 }
 
 /** Returns null for every request except the one that decides, and for a link that `selectPending` refuses. */
 export async function decideConnection(
+  db: Database,
   stateHash: string,
   allowed: boolean,
 ): Promise<z.output<typeof decided> | null> {
   const args = { p_state_hash: stateHash, p_allowed: allowed };
-  return call("decide_connection", args, decided.nullable());
+  return call(db, "decide_connection", args, decided.nullable());
 }
 
 /** The turns of this chat get the connectors. Errors: 404 for the session or the chat. */
 export const setChatConnectors = (
+  db: Database,
   address: ChatAddress,
   connectors: readonly string[],
 ): Promise<{ readonly connectors: string[] } | AppError> =>
   call(
+    db,
     "set_chat_connectors",
     { ...chatArguments(address), p_connectors: connectors },
     z.union([chosen, missing]),
@@ -128,30 +145,35 @@ export const setChatConnectors = (
 
 /** Returns the connectors that are selected for the chat. Errors: 404 for the session or the chat. */
 export const selectChatConnectors = (
+  db: Database,
   address: ChatAddress,
 ): Promise<{ readonly connectors: string[] } | AppError> =>
-  call("get_chat_connectors", chatArguments(address), z.union([chosen, missing]));
+  call(db, "get_chat_connectors", chatArguments(address), z.union([chosen, missing]));
 
 const chosen = z.object({ connectors: z.array(z.string()) });
 const missing = refusalOf(chatErrors, "missing");
 
 /** Returns whether the account has named the connector for the chat. */
 export const hasChatConnector = (
+  db: Database,
   accountId: string,
   chatId: string,
   connector: string,
 ): Promise<boolean> =>
   call(
+    db,
     "has_chat_connector",
     { p_account_id: accountId, p_chat_id: chatId, p_connector: connector },
     z.boolean(),
   );
 
 export const deleteConnectorTriggers = async (
+  db: Database,
   accountId: string,
   connector: string,
 ): Promise<void> =>
   void (await call(
+    db,
     "delete_connector_triggers",
     { p_account_id: accountId, p_connector: connector },
     z.unknown(),
@@ -159,13 +181,14 @@ export const deleteConnectorTriggers = async (
 
 /** Sends an event to the triggers of a subscription, and returns how many have accepted it. */
 export const sendTestEvent = (
+  db: Database,
   accountId: string,
   sourceId: string,
   content: string,
 ): Promise<number> => {
   const args = { p_account_id: accountId, p_source_id: sourceId, p_content: content };
   const limits = { p_max_triggers: MAX_SUBSCRIBERS, p_max_per_hour: MAX_EVENTS_PER_HOUR };
-  return call("send_test_event", { ...args, ...limits }, z.int());
+  return call(db, "send_test_event", { ...args, ...limits }, z.int());
 };
 
 const eventCheck = z.object({
@@ -176,8 +199,9 @@ const eventCheck = z.object({
 type EventCheck = z.output<typeof eventCheck>;
 
 /** Leases the comparison of an account's subscriptions with its triggers. Returns null where none is due. */
-export const takeEventCheck = (accountId: string): Promise<EventCheck | null> =>
+export const takeEventCheck = (db: Database, accountId: string): Promise<EventCheck | null> =>
   call(
+    db,
     "take_event_check",
     { p_account_id: accountId, p_lease_seconds: CHECK_LEASE_SECONDS },
     eventCheck.nullable(),
@@ -185,14 +209,20 @@ export const takeEventCheck = (accountId: string): Promise<EventCheck | null> =>
 
 /** @param isDone false to leave it to the retention job */
 export const endEventCheck = async (
+  db: Database,
   accountId: string,
   { changedAt, leaseUntil }: EventCheck,
   isDone: boolean,
 ): Promise<void> => {
   const args = { p_account_id: accountId, p_lease_until: leaseUntil };
-  await call("end_event_check", { ...args, p_changed_at: isDone ? changedAt : null }, z.unknown());
+  await call(
+    db,
+    "end_event_check",
+    { ...args, p_changed_at: isDone ? changedAt : null },
+    z.unknown(),
+  );
 };
 
 /** Returns accounts whose comparison is due, the longest waiting first. */
-export const dueEventChecks = (batch: number): Promise<string[]> =>
-  call("due_event_checks", { p_batch: batch }, z.array(z.string()));
+export const dueEventChecks = (db: Database, batch: number): Promise<string[]> =>
+  call(db, "due_event_checks", { p_batch: batch }, z.array(z.string()));

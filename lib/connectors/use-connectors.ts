@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
 import type { createConnectionContract } from "./contract.ts";
@@ -17,7 +18,7 @@ import {
   takeEventCheck,
 } from "./store.ts";
 
-type Needs = Parts<"connectors">;
+type Needs = Parts<"db" | "connectors">;
 
 /**
  * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
@@ -72,11 +73,12 @@ const success = <const D>(data: D) => ({ body: { success: true, data } }) as con
  * an agent do anything, so it can reach a connection only if a person has allowed it. Errors: forbidden.
  */
 async function checkRun(
+  db: Database,
   { ownerId, credential }: Caller,
   connector: string,
 ): Promise<AppError | undefined> {
   if (credential.kind !== "run") return undefined;
-  const isNamed = await hasChatConnector(ownerId, credential.run.chatId, connector);
+  const isNamed = await hasChatConnector(db, ownerId, credential.run.chatId, connector);
   return isNamed ? undefined : appError("forbidden", "This credential cannot be used here");
 }
 
@@ -129,7 +131,7 @@ export async function removeConnections(
   connector: string,
   log: Logger,
 ) {
-  if (app.connectors) await deleteConnectorTriggers(accountId, connector);
+  if (app.connectors) await deleteConnectorTriggers(app.db, accountId, connector);
   await endUnusedSubscriptions(app, accountId, log);
   return askProvider(
     app,
@@ -160,17 +162,17 @@ export const listEvents = (
  * since the last time. The retention job does it where this fails, or a process has died before. Never throws.
  */
 export async function endUnusedSubscriptions(
-  { connectors }: Needs,
+  { db, connectors }: Needs,
   accountId: string,
   log: Logger,
 ): Promise<boolean> {
   try {
-    const check = await takeEventCheck(accountId);
+    const check = await takeEventCheck(db, accountId);
     if (check === null) return false;
     const given = { accountId, keptIds: check.sourceIds };
     const ended = (await connectors?.unsubscribe(given)) ?? { kind: "unsubscribed" };
     if (isFault(ended)) log.warn(ended, "Subscriptions are left to the retention job");
-    await endEventCheck(accountId, check, !isFault(ended));
+    await endEventCheck(db, accountId, check, !isFault(ended));
     return !isFault(ended);
   } catch (error) {
     log.warn({ err: error }, "Subscriptions are left to the retention job");
@@ -185,7 +187,7 @@ export async function listActions(
   page: Parameters<ConnectorProvider["listActions"]>[0],
   log: Logger,
 ) {
-  const refused = await checkRun(caller, page.connector);
+  const refused = await checkRun(app.db, caller, page.connector);
   if (refused) return refused;
   return askProvider(
     app,
@@ -202,7 +204,7 @@ export async function runAction(
   request: Omit<Parameters<ConnectorProvider["runAction"]>[0], "accountId">,
   log: Logger,
 ) {
-  const refused = await checkRun(caller, request.connector);
+  const refused = await checkRun(app.db, caller, request.connector);
   if (refused) return refused;
   return askProvider(
     app,

@@ -57,7 +57,7 @@ interface VideoPlan {
  * cannot use, and when mode `prompt` has neither a prompt nor a template with motion; 404.
  */
 export async function planVideo(
-  app: Parts<"media">,
+  app: Parts<"db" | "media">,
   { body, effectId, network: policies }: PlannedRequest<VideoRequest>,
 ): Promise<VideoPlan | AppError> {
   const mode = modeOf(body);
@@ -69,7 +69,7 @@ export async function planVideo(
   });
   const refused = checkInputs(app.media, inputs);
   if (refused) return refused;
-  const template = body.template ? await selectContentTemplate(body.template) : null;
+  const template = body.template ? await selectContentTemplate(app.db, body.template) : null;
   if (isAppError(template)) return template;
   // A prompt of the caller replaces the movement and the mood of the template.
   const motion = template && !body.prompt ? chooseMotion(template, effectId) : {};
@@ -179,10 +179,10 @@ interface ImagePlan {
  * a reference that cannot be used; 404 `Template not found`.
  */
 export async function planImages(
-  app: Parts<"media">,
+  app: Parts<"db" | "media">,
   { body, effectId, network }: PlannedRequest<ImageRequest>,
 ): Promise<ImagePlan | AppError> {
-  const template = body.template ? await selectContentTemplate(body.template) : null;
+  const template = body.template ? await selectContentTemplate(app.db, body.template) : null;
   if (isAppError(template)) return template;
   const prompt = body.prompt || template?.image?.prompt;
   if (!prompt) {

@@ -14,6 +14,7 @@ import {
 } from "@platform/media/port";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { openText } from "../platform/seal-text.ts";
 import {
   endRun,
@@ -40,7 +41,7 @@ const MAX_WORK_MS = 15 * 60 * 1000;
 const LEASE_SECONDS = 30 * 60;
 const STEP_TIMEOUT_MS = 4 * 60 * 1000;
 
-type Needs = Parts<"content" | "deliveryWorker" | "media" | "models" | "queues">;
+type Needs = Parts<"db" | "content" | "deliveryWorker" | "media" | "models" | "queues">;
 
 export const generationJob = z.object({
   runId: z.string(),
@@ -84,14 +85,14 @@ export async function submitGeneration(
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
   const { runId, accountId } = job;
-  if (!(await isActive(job))) return null;
-  if (!(await hasAuthority(accountId, runId, job.credentialId ?? null))) {
+  if (!(await isActive(app.db, job))) return null;
+  if (!(await hasAuthority(app.db, accountId, runId, job.credentialId ?? null))) {
     await endRun(app, runId, failureOf(authorityEnded));
     return null;
   }
   const request = open(job);
   const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
-  await mergeMetadata(runId, { step: "fetching" });
+  await mergeMetadata(app.db, runId, { step: "fetching" });
   const submitted = await withWorkFolder(async (folder) => {
     if (request.kind === "video") {
       const plan = await planVideo(app, request);
@@ -129,18 +130,18 @@ export async function collectGeneration(
   made: readonly string[],
 ): Promise<"pending" | "ended" | readonly string[]> {
   const { runId, accountId } = job;
-  if (!(await isActive(job))) return "ended";
+  if (!(await isActive(app.db, job))) return "ended";
   const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
   const { kind } = open(job);
   // Not earlier: from here on the submission is committed.
-  await mergeMetadata(runId, { step: "generating" });
+  await mergeMetadata(app.db, runId, { step: "generating" });
   const urls = await withWorkFolder(async (folder) => {
     const files = await provider(app).collect(submission, folder, signal);
     if (files === null || isAppError(files)) return files;
-    await mergeMetadata(runId, { step: "storing" });
+    await mergeMetadata(app.db, runId, { step: "storing" });
     const finished = kind === "video" ? await edit(app, job, files, folder, signal) : files;
     // An attempt that died may have stored some.
-    await discardTornMedia(accountId, runId, made);
+    await discardTornMedia(app.db, accountId, runId, made);
     const model = typeof submission.model === "string" ? submission.model : provider(app).name;
     const { credentialId = null } = job;
     const origin = { accountId, runId, kind, model, credentialId, earlier: made.length };
@@ -168,15 +169,15 @@ export async function collectGeneration(
 }
 
 /** Ends the run as failed, unless it has ended. */
-export async function failGeneration(app: Parts<"deliveryWorker">, job: GenerationJob) {
+export async function failGeneration(app: Parts<"db" | "deliveryWorker">, job: GenerationJob) {
   const { kind } = open(job);
   await endRun(app, job.runId, failureOf(generationFailed(kind)));
 }
 
 /** Keeps the run alive. Returns false when it has ended, or its account was deleted. */
-async function isActive({ runId, accountId }: GenerationJob): Promise<boolean> {
-  await renewLeases([runId], LEASE_SECONDS);
-  return (await selectRun(accountId, runId))?.status === "EXECUTING";
+async function isActive(db: Database, { runId, accountId }: GenerationJob): Promise<boolean> {
+  await renewLeases(db, [runId], LEASE_SECONDS);
+  return (await selectRun(db, accountId, runId))?.status === "EXECUTING";
 }
 
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>

@@ -2,6 +2,7 @@
  * Runs the making of an image or a video as a task run with a durable workflow, which outlives this process. The
  * response waits for it up to `CONTENT_TIMEOUT_MS`.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
@@ -11,6 +12,7 @@ import { z } from "zod";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
@@ -24,7 +26,7 @@ import {
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 
 /** The parts of the service that start a generation. */
-export type StartParts = Parts<"deliveryWorker" | "engine" | "tasks">;
+export type StartParts = Parts<"db" | "deliveryWorker" | "engine" | "tasks">;
 
 export interface Attempt {
   readonly caller: Caller;
@@ -100,7 +102,7 @@ export async function queueGeneration<T extends object>(
   // The words of an order are those of the session in which it was made.
   const session =
     caller.credential.kind === "run" ? { sessionId: caller.credential.run.sessionId } : {};
-  const begun = await beginRun({
+  const begun = await beginRun(app.db, {
     ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes, artistId, costUsd },
     ...{ taskIdentifier: `generate-${kind}`, payload, credentialId },
     metadata: { ...metadata, ...session },
@@ -117,7 +119,7 @@ export async function queueGeneration<T extends object>(
   const trace = traceparent();
   const traced = trace === undefined ? {} : { traceparent: trace };
   await dispatchJob(app, { runId, accountId, sealed, credentialId, ...traced }, generation);
-  const run = await untilEnded(accountId, runId, generation);
+  const run = await untilEnded(app.db, accountId, runId, generation);
   if (isAppError(run)) return { ...run, headers: { ...run.headers, location } };
   return { output: outputSchema.parse(run.output), location };
 }
@@ -127,16 +129,18 @@ export async function queueGeneration<T extends object>(
  * `queueGeneration`.
  */
 export async function awaitEarlier(
+  db: Database,
   accountId: string,
   effectId: string,
   wait: Pick<Generation, "kind" | "signal">,
 ): Promise<TaskRun | AppError | null> {
   const args = { p_account_id: accountId, p_effect_id: effectId };
-  const runId = await call("find_generation", args, z.string().nullable());
-  return runId === null ? null : untilEnded(accountId, runId, wait);
+  const runId = await call(db, "find_generation", args, z.string().nullable());
+  return runId === null ? null : untilEnded(db, accountId, runId, wait);
 }
 
 async function untilEnded(
+  db: Database,
   accountId: string,
   runId: string,
   { kind, signal }: Pick<Generation, "kind" | "signal">,
@@ -144,7 +148,7 @@ async function untilEnded(
   const patience = signal ?? AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
   while (!patience.aborted) {
     // Hundreds of polls say nothing in a trace.
-    const run = await continueTrace(undefined, () => selectRun(accountId, runId));
+    const run = await continueTrace(undefined, () => selectRun(db, accountId, runId));
     if (run?.status === "COMPLETED") return run;
     if (run?.status !== "EXECUTING") return errorOf(run, kind);
     await delay(POLL_MS, undefined, { signal: patience }).catch(() => {});
@@ -182,12 +186,12 @@ async function dispatchJob(
   const { tasks } = app;
   if (!tasks.start) return startJob(app, job);
   const { accountId, runId } = job;
-  await queueJob(accountId, runId, job);
+  await queueJob(app.db, accountId, runId, job);
   const task = { accountId, taskIdentifier: `generate-${kind}`, taskRunId: runId } as const;
   const remoteId = await tasks.start(task, log());
   // It may have taken a task that it did not confirm in time.
   if (isAppError(remoteId)) return startUntaken(app, job);
-  await recordRemoteRun(accountId, runId, remoteId);
+  await recordRemoteRun(app.db, accountId, runId, remoteId);
   const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => startUntaken(app, job));
   keepAlive(
     late.catch((error: unknown) =>
@@ -197,6 +201,6 @@ async function dispatchJob(
 }
 
 async function startUntaken(app: StartParts, { accountId, runId }: GenerationJob): Promise<void> {
-  const job = await takeJob(accountId, runId);
+  const job = await takeJob(app.db, accountId, runId);
   if (job !== null) await startJob(app, job);
 }

@@ -2,6 +2,7 @@
  * Generated files: their ledger in the database (supabase/schemas/65_content.sql), and the storage of results.
  * @throws DatabaseUnavailable from every function here.
  */
+
 import { stat } from "node:fs/promises";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { mediaQuotaExceeded } from "@platform/endpoint/contract/quota";
@@ -9,6 +10,7 @@ import type { GeneratedFile } from "@platform/media/port";
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
@@ -32,7 +34,7 @@ interface Origin {
  * Errors: 403 when the account has no room for them. @throws Error when the run is no longer active
  */
 export async function storeResults(
-  app: Parts<"content" | "media" | "models">,
+  app: Parts<"db" | "content" | "media" | "models">,
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   files: readonly GeneratedFile[],
 ): Promise<readonly string[] | AppError> {
@@ -45,7 +47,7 @@ export async function storeResults(
   };
   // Before they are stored, because they have been paid for.
   const recorded = { ...run, p_kind: kind, p_credential_id: credentialId, p_call: usage };
-  await call("record_generation", recorded, z.null());
+  await call(app.db, "record_generation", recorded, z.null());
   const results = files.map((file) => ({ file, key: newMediaKey(accountId, file.contentType) }));
   const sizes = results.map(async ({ file, key: { name } }) => ({
     name,
@@ -53,7 +55,12 @@ export async function storeResults(
   }));
   const limit = config().ACCOUNT_MEDIA_BYTES;
   const reserved = { ...run, p_files: await Promise.all(sizes), p_limit_bytes: limit };
-  const outcome = await call("reserve_media", reserved, z.enum(["reserved", "full", "ended"]));
+  const outcome = await call(
+    app.db,
+    "reserve_media",
+    reserved,
+    z.enum(["reserved", "full", "ended"]),
+  );
   if (outcome === "ended") throw new Error(`The task run ${runId} has lost its lease`);
   if (outcome === "full") return mediaQuotaExceeded;
   return Promise.all(results.map(({ key, file }) => app.media.store(key, file)));
@@ -78,13 +85,14 @@ export async function filePrice(
  * @param urls of the results that stay
  */
 export async function discardTornMedia(
+  db: Database,
   accountId: string,
   runId: string,
   urls: readonly string[],
 ): Promise<void> {
   const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
   const args = { p_account_id: accountId, p_run_id: runId, p_kept: names };
-  await call("discard_run_media", args, z.int());
+  await call(db, "discard_run_media", args, z.int());
 }
 
 /**
@@ -95,22 +103,22 @@ export async function discardTornMedia(
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(
-  { media }: Parts<"media">,
+  { db, media }: Parts<"db" | "media">,
   callerId: string,
   accountId: string,
   name: string,
 ): Promise<AppError | undefined> {
   const key = parseMediaKey(accountId, name);
   const args = { p_caller: callerId, p_account_id: accountId, p_name: name };
-  if (!key || !(await call("delete_media", args, z.boolean()))) {
+  if (!key || !(await call(db, "delete_media", args, z.boolean()))) {
     return appError("not_found", "Media not found");
   }
   await media.remove(key);
-  await endMediaRemoval(key);
+  await endMediaRemoval(db, key);
   return undefined;
 }
 
 /** Records that the storage has removed a file whose row was deleted. */
-export async function endMediaRemoval({ accountId, name }: MediaKey): Promise<void> {
-  await call("end_media_removal", { p_account_id: accountId, p_name: name }, z.null());
+export async function endMediaRemoval(db: Database, { accountId, name }: MediaKey): Promise<void> {
+  await call(db, "end_media_removal", { p_account_id: accountId, p_name: name }, z.null());
 }

@@ -5,18 +5,22 @@
 
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type ContentTemplate, contentTemplate, templateSummary } from "./template.ts";
 
 /** Returns all templates without pages, because supabase/seed.sql has few. */
-export const selectContentTemplates = (): Promise<z.output<typeof templateSummary>[]> =>
-  call("list_content_templates", {}, z.array(templateSummary));
+export const selectContentTemplates = (db: Database): Promise<z.output<typeof templateSummary>[]> =>
+  call(db, "list_content_templates", {}, z.array(templateSummary));
 
 const rows = z.array(z.object({ id: z.string() }).loose());
 
 /** Errors: 404 `Template not found`. */
-export async function selectContentTemplate(id: string): Promise<ContentTemplate | AppError> {
-  const found = (await call("list_content_templates", {}, rows)).find((row) => row.id === id);
+export async function selectContentTemplate(
+  db: Database,
+  id: string,
+): Promise<ContentTemplate | AppError> {
+  const found = (await call(db, "list_content_templates", {}, rows)).find((row) => row.id === id);
   if (!found) return appError("not_found", "Template not found");
   const present = Object.entries(found).filter(([, value]) => value !== null);
   return contentTemplate.parse(Object.fromEntries(present));

@@ -26,7 +26,11 @@ const notMedia = appError(
  * Errors: 400 for a body that is incomplete or no media by its first bytes, 403 when the account has no
  * room, 413. @throws DatabaseUnavailable
  */
-export function uploadMedia({ media }: Parts<"media">, accountId: string, request: Request) {
+export function uploadMedia(
+  { db, media }: Parts<"db" | "media">,
+  accountId: string,
+  request: Request,
+) {
   return withWorkFolder(async (folder) => {
     const path = join(folder, "upload");
     const fault = await takeBody(request, MAX_UPLOAD_BYTES, (content) =>
@@ -43,7 +47,7 @@ export function uploadMedia({ media }: Parts<"media">, accountId: string, reques
       p_files: [{ name: key.name, bytes: size }],
       p_limit_bytes: config().ACCOUNT_MEDIA_BYTES,
     };
-    if ((await call("reserve_media", reservation, z.string())) === "full") {
+    if ((await call(db, "reserve_media", reservation, z.string())) === "full") {
       return mediaQuotaExceeded;
     }
     try {
@@ -51,7 +55,7 @@ export function uploadMedia({ media }: Parts<"media">, accountId: string, reques
       return { url, content_type: contentType, bytes: size };
     } catch (error) {
       const missing = { p_account_id: accountId, p_name: key.name, p_bytes: null };
-      await call("note_media_check", missing, z.null());
+      await call(db, "note_media_check", missing, z.null());
       throw error;
     }
   });

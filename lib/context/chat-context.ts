@@ -19,10 +19,10 @@ import { selectNextTurn } from "./store.ts";
 
 /** Describes how full the context of a chat is. Errors: 404 for the session and the chat. */
 export async function getChatContext(
-  app: Parts<"contextWindows" | "models">,
+  app: Parts<"db" | "contextWindows" | "models">,
   address: ChatAddress,
 ): Promise<ChatContext | AppError> {
-  const turn = await selectNextTurn(address, app.models.defaultModelId);
+  const turn = await selectNextTurn(app.db, address, app.models.defaultModelId);
   if (isAppError(turn)) return turn;
   return describeContext(await measureContext(app, turn));
 }

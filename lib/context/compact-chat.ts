@@ -23,7 +23,7 @@ import {
 } from "./store.ts";
 import { writeSummary } from "./write-summary.ts";
 
-type Needs = ModelCallParts & Parts<"contextWindows" | "sandboxes">;
+type Needs = ModelCallParts & Parts<"db" | "contextWindows" | "sandboxes">;
 
 /** A summary that takes longer fails, which leaves the conversation as it is. */
 const DEADLINE_MS = 4 * 60_000;
@@ -43,11 +43,11 @@ export async function compactChat(
   address: ChatAddress,
 ): Promise<CompactedContext | AppError> {
   const request = { id: randomUUID(), address };
-  const turn = await beginCompaction(request, app.models.defaultModelId, LEASE_SECONDS);
+  const turn = await beginCompaction(app.db, request, app.models.defaultModelId, LEASE_SECONDS);
   if (isAppError(turn)) return turn;
   const usage: UsageEntry[] = [];
   const end = (made: MadeCompaction | null) =>
-    endCompaction(request, turn, made, keyIdOf(caller), usage);
+    endCompaction(app.db, request, turn, made, keyIdOf(caller), usage);
   const compacted = await compact(app, request, turn, usage).catch(async (error: unknown) => {
     await end(null);
     throw error;
@@ -105,7 +105,7 @@ async function compact(
   const signal = AbortSignal.timeout(DEADLINE_MS);
   let refusal: AppError | undefined;
   const reserve = async (estimateUsd: number | null): Promise<void> => {
-    refusal = await reserveCompactionCall(request, estimateUsd);
+    refusal = await reserveCompactionCall(app.db, request, estimateUsd);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   try {

@@ -30,7 +30,7 @@ import { recordCompaction } from "./store.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that make requests fit. */
-export type ContextParts = ModelCallParts & Parts<"contextWindows" | "sandboxes">;
+export type ContextParts = ModelCallParts & Parts<"db" | "contextWindows" | "sandboxes">;
 
 export interface ContextRequest {
   readonly turnId: string;
@@ -113,6 +113,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   const { kind } = plan;
   const covered = (plan.kind === "cleared" ? plan.state.clearedTo : plan.to)?.messageId;
   const made = await recordCompaction(
+    app.db,
     { accountId: turn.account_id, turnId, load: turn.load },
     { kind, state: next, tokensBefore: tokens, tokensAfter: Math.min(tokens, estimate(next)) },
     covered ?? turn.message_id,
@@ -168,7 +169,7 @@ async function summarizeFor(
     return await writeSummary(app, request, usage);
   } catch (error) {
     // What was used until then counts.
-    if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
+    if (usage.length > 0) await recordUsage(app.db, key, reservation.releaseWith(usage));
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import {
 import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import {
@@ -39,10 +40,12 @@ const refused = refusalOf({
  * @param defaultModelId the model of a chat that names none
  */
 export const selectNextTurn = (
+  db: Database,
   address: ChatAddress,
   defaultModelId: string,
 ): Promise<TurnState | AppError> =>
   call(
+    db,
     "get_chat_context",
     { ...chatArguments(address), p_default_model_id: defaultModelId },
     z.union([nextTurn, missing]),
@@ -59,11 +62,13 @@ export interface RequestedCompaction {
  * Errors: 402 for a budget that is spent; 404; 409 while a turn is active or another request has the lease.
  */
 export const beginCompaction = (
+  db: Database,
   { id, address }: RequestedCompaction,
   defaultModelId: string,
   leaseSeconds: number,
 ): Promise<TurnState | AppError> =>
   call(
+    db,
     "begin_compaction",
     {
       ...chatArguments(address),
@@ -92,10 +97,12 @@ const reservation = z
  * @param estimateUsd null when the price is not known
  */
 export const reserveCompactionCall = (
+  db: Database,
   { id, address }: RequestedCompaction,
   estimateUsd: number | null,
 ): Promise<AppError | undefined> =>
   call(
+    db,
     "reserve_compaction_call",
     { p_account_id: address.accountId, p_id: id, p_estimate_usd: estimateUsd },
     reservation,
@@ -114,6 +121,7 @@ export interface MadeCompaction
  * Errors: 404 for the chat; 409 if it has changed. The usage is recorded nevertheless.
  */
 export async function endCompaction(
+  db: Database,
   { id, address }: RequestedCompaction,
   turn: TurnState,
   made: MadeCompaction | null,
@@ -121,6 +129,7 @@ export async function endCompaction(
   usage: readonly UsageEntry[],
 ): Promise<AppError | undefined> {
   const ended = await call(
+    db,
     "end_compaction",
     {
       p_account_id: address.accountId,
@@ -150,6 +159,7 @@ export async function endCompaction(
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function recordCompaction(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   { kind, state, tokensBefore, tokensAfter }: Omit<Compaction, "id" | "isOwn">,
   messageId: string,
@@ -157,6 +167,7 @@ export async function recordCompaction(
   callId: string | null,
 ): Promise<Compaction> {
   const { superseded, id } = await call(
+    db,
     "record_compaction",
     {
       p_account_id: accountId,

@@ -9,6 +9,7 @@ import {
 import { withoutLinks } from "@platform/kit/shown-links";
 import type { Logger } from "pino";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { type Deliver, type DeliveryAddress, recipientsOf } from "./contract.ts";
 import { findRecipientFaults, insertAddress } from "./store.ts";
 import { confirmationUrl, newConfirmation } from "./tokens.ts";
@@ -19,13 +20,13 @@ import { confirmationUrl, newConfirmation } from "./tokens.ts";
  * 504 when the mail cannot be sent.
  */
 export async function addAddress(
-  { mail }: Parts<"mail">,
+  { db, mail }: Parts<"db" | "mail">,
   accountId: string,
   address: string,
   log: Logger,
 ): Promise<DeliveryAddress | AppError> {
   const { token, tokenHash } = newConfirmation();
-  const added = await insertAddress(accountId, address, tokenHash);
+  const added = await insertAddress(db, accountId, address, tokenHash);
   if (isAppError(added) || !added.mail) return isAppError(added) ? added : added.address;
   const sent = await mail.send({
     to: address,
@@ -50,12 +51,13 @@ The link can be used once and expires in 24 hours. If you do not know the sender
 
 /** Checks that the account may send results to all recipients. Errors: 400, which names the address. */
 export async function checkRecipients(
+  db: Database,
   accountId: string,
   entries: Deliver | "" | null | undefined,
 ): Promise<AppError | undefined> {
   const addresses = recipientsOf(entries || []);
   if (addresses.length === 0) return undefined;
-  const [first] = await findRecipientFaults(accountId, addresses);
+  const [first] = await findRecipientFaults(db, accountId, addresses);
   return (
     first &&
     invalidField("deliver", `deliver cannot send to ${first.address}: ${remedyOf(first.fault)}`)

@@ -24,7 +24,7 @@ export interface AttachedFiles {
 
 /** Never throws: a file that cannot be read is named in the remarks. */
 export async function attachFiles(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { accountId, sessionId, entry, runId }: ResultJob,
 ): Promise<AttachedFiles> {
   const patterns = entry.attach ?? [];

@@ -25,7 +25,7 @@ const POLL_SECONDS = 5;
 /** Seconds between the attempts of 24 hours. */
 const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
 
-type Needs = Parts<"deliveryWorker" | "mail" | "queues" | "sandboxes">;
+type Needs = Parts<"db" | "deliveryWorker" | "mail" | "queues" | "sandboxes">;
 
 export class MailWorker {
   readonly #worker = new QueueWorker<DeliveryJob>();
@@ -41,10 +41,10 @@ export class MailWorker {
   wake(app: Needs): void {
     this.#worker.wake({
       slots: SLOTS,
-      claim: (limit) => claimDeliveries(limit, leaseSeconds()),
+      claim: (limit) => claimDeliveries(app.db, limit, leaseSeconds()),
       attempt: async (job) => {
         const end = await deliverMail(app, job);
-        const hasEvent = end && (await endDelivery(job, end, retrySeconds(job.attempt)));
+        const hasEvent = end && (await endDelivery(app.db, job, end, retrySeconds(job.attempt)));
         if (hasEvent) app.deliveryWorker.wake();
       },
       messages: {
@@ -70,7 +70,7 @@ async function deliverMail(app: Needs, job: DeliveryJob): Promise<DeliveryEnd | 
   const mail = await render(app, job);
   let withdrawn: { readonly fault: string | null } | undefined;
   const beforeContent = async () => {
-    const { granted, fault } = await beginSending(job, leaseSeconds());
+    const { granted, fault } = await beginSending(app.db, job, leaseSeconds());
     if (granted) return;
     withdrawn = { fault };
     throw new Error("The delivery was withdrawn");

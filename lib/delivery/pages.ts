@@ -7,6 +7,8 @@ import { isDatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { escapeHtml, renderNotice, renderPage } from "@platform/kit/html-page";
 import { log } from "@platform/kit/log";
 import { isFromSandbox } from "@platform/sandbox/outgoing-headers";
+import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import {
   confirmAddress,
   openConfirmation,
@@ -17,9 +19,9 @@ import { findConfirmation, readUnsubscribeToken } from "./tokens.ts";
 
 const MAX_BODY_BYTES = 4_096;
 
-export const askConfirmation = guarded(async (request) => {
+export const askConfirmation = guarded(async (request, db) => {
   const token = tokenOf(request);
-  const link = await findConfirmation(token, openConfirmation);
+  const link = await findConfirmation(token, (hash) => openConfirmation(db, hash));
   if (!link) return linkExpired();
   return renderPage({
     status: 200,
@@ -29,8 +31,8 @@ ${form("confirm", token, "Confirm")}`,
   });
 });
 
-export const confirm = guarded(async (request) => {
-  const confirmed = await findConfirmation(tokenOf(request), confirmAddress);
+export const confirm = guarded(async (request, db) => {
+  const confirmed = await findConfirmation(tokenOf(request), (hash) => confirmAddress(db, hash));
   if (!confirmed) return linkExpired();
   return renderNotice(
     200,
@@ -52,17 +54,17 @@ ${form("unsubscribe", token, "Unsubscribe")}`,
 });
 
 /** Also the one-click unsubscription of mail programs (RFC 8058), which send no cookies and no origin. */
-export const unsubscribe = guarded(async (request) => {
+export const unsubscribe = guarded(async (request, db) => {
   const token = tokenOf(request);
   const found = readUnsubscribeToken(token);
   if (!found) return linkExpired();
   const { accountId, address } = found;
   // A body is read only to undo, so that no form of the one-click request can fail.
   if (new URL(request.url).searchParams.get("undo") === "1") {
-    await resubscribeAddress(accountId, address);
+    await resubscribeAddress(db, accountId, address);
     return renderNotice(200, "Subscribed again", `${address} gets results from this sender again.`);
   }
-  await unsubscribeAddress(accountId, address);
+  await unsubscribeAddress(db, accountId, address);
   return renderPage({
     status: 200,
     title: "Unsubscribed",
@@ -83,8 +85,8 @@ const tokenOf = (request: Request): string => {
 const linkExpired = (): Response =>
   renderNotice(410, "Expired link", "This link has been used, has expired, or is incomplete.");
 
-function guarded(handler: (request: Request) => Promise<Response>) {
-  return async (request: Request): Promise<Response> => {
+function guarded(handler: (request: Request, db: Database) => Promise<Response>) {
+  return async ({ db }: Parts<"db">, request: Request): Promise<Response> => {
     if (isFromSandbox(request.headers)) {
       return renderNotice(403, "Request refused", "This cannot be used from a sandbox.");
     }
@@ -92,7 +94,7 @@ function guarded(handler: (request: Request) => Promise<Response>) {
       return renderNotice(413, "Request refused", "The request is too large.");
     }
     try {
-      return await handler(request);
+      return await handler(request, db);
     } catch (error) {
       const isOutage = isDatabaseUnavailable(error);
       log().error({ err: error, route: "/delivery" }, "A page of deliveries failed");

@@ -14,6 +14,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type DeliveryAddress, delivery, deliveryAddress, ownDelivery } from "./contract.ts";
 
@@ -43,7 +44,7 @@ const refusal = refusalOf({
 });
 
 /** Errors: 403 for too many addresses, 429. */
-export function insertAddress(accountId: string, address: string, tokenHash: string) {
+export function insertAddress(db: Database, accountId: string, address: string, tokenHash: string) {
   const args = {
     p_account_id: accountId,
     p_address: address,
@@ -52,61 +53,74 @@ export function insertAddress(accountId: string, address: string, tokenHash: str
     p_max_a_day: MAX_CONFIRMATIONS_A_DAY,
     p_max_mails_a_day: MAX_CONFIRMATIONS_OF_ADDRESS,
   };
-  return call("add_delivery_address", args, z.union([added, refusal]));
+  return call(db, "add_delivery_address", args, z.union([added, refusal]));
 }
 
 export function selectAddresses(
+  db: Database,
   accountId: string,
   page: PageRequest,
 ): Promise<Page<DeliveryAddress>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_delivery_addresses", args, pageOf(storedAddress, page));
+  return call(db, "list_delivery_addresses", args, pageOf(storedAddress, page));
 }
 
 /** Errors: 404. */
-export async function removeAddress(accountId: string, id: string): Promise<AppError | undefined> {
+export async function removeAddress(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   const args = { p_account_id: accountId, p_id: id };
-  const isDeleted = await call("delete_delivery_address", args, z.boolean());
+  const isDeleted = await call(db, "delete_delivery_address", args, z.boolean());
   return isDeleted ? undefined : appError("not_found", "Address not found");
 }
 
 const link = z.object({ address: z.string(), account: z.string() }).nullable();
 
 /** Returns what a confirmation link is about; null for one that is used, void or expired. */
-export const openConfirmation = (tokenHash: string): Promise<z.output<typeof link>> =>
-  call("open_delivery_confirmation", { p_token_hash: tokenHash }, link);
+export const openConfirmation = (db: Database, tokenHash: string): Promise<z.output<typeof link>> =>
+  call(db, "open_delivery_confirmation", { p_token_hash: tokenHash }, link);
 
 /** Confirms once. Returns null for a link that is used, void or expired. */
-export const confirmAddress = (tokenHash: string): Promise<z.output<typeof link>> =>
-  call("confirm_delivery_address", { p_token_hash: tokenHash }, link);
+export const confirmAddress = (db: Database, tokenHash: string): Promise<z.output<typeof link>> =>
+  call(db, "confirm_delivery_address", { p_token_hash: tokenHash }, link);
 
-export async function unsubscribeAddress(accountId: string, address: string): Promise<void> {
-  await call("unsubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+export async function unsubscribeAddress(
+  db: Database,
+  accountId: string,
+  address: string,
+): Promise<void> {
+  await call(db, "unsubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
 }
 
-export async function resubscribeAddress(accountId: string, address: string): Promise<void> {
-  await call("resubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+export async function resubscribeAddress(
+  db: Database,
+  accountId: string,
+  address: string,
+): Promise<void> {
+  await call(db, "resubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
 }
 
 const faults = z.array(z.object({ address: z.string(), fault: z.string() }));
 
 /** Returns the addresses that the account may not send results to. */
-export function findRecipientFaults(accountId: string, addresses: readonly string[]) {
+export function findRecipientFaults(db: Database, accountId: string, addresses: readonly string[]) {
   const args = { p_account_id: accountId, p_addresses: addresses };
-  return call("recipient_faults", args, faults);
+  return call(db, "recipient_faults", args, faults);
 }
 
 /** Errors: 404. */
-export async function selectRunDeliveries(accountId: string, runId: string) {
+export async function selectRunDeliveries(db: Database, accountId: string, runId: string) {
   const args = { p_account_id: accountId, p_run_id: runId };
-  const found = await call("list_run_deliveries", args, z.array(storedDelivery).nullable());
+  const found = await call(db, "list_run_deliveries", args, z.array(storedDelivery).nullable());
   return found ?? appError("not_found", "Run not found");
 }
 
 /** Of all runs of the account. */
-export function selectDeliveries(accountId: string, page: PageRequest) {
+export function selectDeliveries(db: Database, accountId: string, page: PageRequest) {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_deliveries", args, pageOf(rowOf(ownDelivery), page));
+  return call(db, "list_deliveries", args, pageOf(rowOf(ownDelivery), page));
 }
 
 const common = {
@@ -153,9 +167,13 @@ export type NoticeJob = z.output<typeof notice>;
 export type WaitingJob = z.output<typeof waiting>;
 
 /** Leases deliveries that are due. @param leaseSeconds after this long the process counts as dead */
-export function claimDeliveries(limit: number, leaseSeconds: number): Promise<DeliveryJob[]> {
+export function claimDeliveries(
+  db: Database,
+  limit: number,
+  leaseSeconds: number,
+): Promise<DeliveryJob[]> {
   const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_a_day: MAX_MAILS_A_DAY };
-  return call("claim_deliveries", args, z.array(job));
+  return call(db, "claim_deliveries", args, z.array(job));
 }
 
 const permission = z.object({ granted: z.boolean(), fault: z.string().nullable() });
@@ -164,14 +182,14 @@ const permission = z.object({ granted: z.boolean(), fault: z.string().nullable()
  * Records that the content of the mail is about to be sent. From then on, a crash leaves its outcome unknown.
  * @returns neither granted nor with a fault, if another process has taken the delivery over
  */
-export function beginSending({ id, leaseId }: DeliveryJob, leaseSeconds: number) {
+export function beginSending(db: Database, { id, leaseId }: DeliveryJob, leaseSeconds: number) {
   const args = {
     p_id: id,
     p_lease_id: leaseId,
     p_lease_seconds: leaseSeconds,
     p_max_a_day: MAX_MAILS_A_DAY,
   };
-  return call("begin_sending", args, permission);
+  return call(db, "begin_sending", args, permission);
 }
 
 export interface DeliveryEnd {
@@ -182,6 +200,7 @@ export interface DeliveryEnd {
 
 /** Returns false if another process has taken the delivery over. */
 export function endDelivery(
+  db: Database,
   { id, leaseId }: DeliveryJob,
   { outcome, error }: DeliveryEnd,
   retrySeconds: number,
@@ -193,5 +212,5 @@ export function endDelivery(
     p_error: error,
     p_retry_seconds: retrySeconds,
   };
-  return call("end_delivery", args, z.boolean());
+  return call(db, "end_delivery", args, z.boolean());
 }

@@ -56,10 +56,10 @@ export async function checkRoom(folder: string, minBytes = MIN_FREE_BYTES): Prom
 const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 
 const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
-  database: async () => {
+  database: async ({ db }) => {
     // What requests begin with, and a write: a standby or a read-only database answers reads.
     const args = { p_bucket: "readiness", p_per_minute: PROBES_PER_MINUTE };
-    await call("take_from_bucket", args, rate);
+    await call(db, "take_from_bucket", args, rate);
   },
   identity: ({ identity }) => identity.check(),
   durableRuns: ({ engine }) => engine.check(),

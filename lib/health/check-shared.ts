@@ -18,7 +18,7 @@ const recorded = z.object({
 /** The record that the servers of the database have made of themselves. */
 export type Recorded = z.output<typeof recorded>;
 
-type Storing = Parts<"sandboxes" | "media">;
+type Storing = Parts<"db" | "sandboxes" | "media">;
 
 const idFile = ({ DATA_DIR }: Config): string =>
   join(runtimePath(resolve(DATA_DIR)), "data-dir-id");
@@ -71,7 +71,7 @@ export async function joinInstallation(settings: Config, app: Storing): Promise<
   const dataDirId = storesShared(app) ? await keepId(idFile(settings)) : null;
   const fingerprints = acceptedSecrets(settings).map(fingerprintOf);
   const args = { p_fingerprints: fingerprints, p_data_dir_id: dataDirId };
-  return checkShared(settings, app, await call("join_installation", args, recorded));
+  return checkShared(settings, app, await call(app.db, "join_installation", args, recorded));
 }
 
 /** Resolves to null where there is none, or no folder that can be read: another check says so. */

@@ -1,8 +1,10 @@
 /** The attempts of requests with an `Idempotency-Key`, in the database. */
+
 import { createHmac } from "node:crypto";
 import { type Attempt, LEASE_SECONDS } from "@platform/endpoint/idempotency";
 import { z } from "zod";
 import type { Caller } from "../identity/credentials/caller.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { findSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
@@ -15,16 +17,17 @@ const begunAttempt = z.discriminatedUnion("outcome", [
 
 /** Begins an attempt of the account that the credential belongs to. Answers are stored encrypted. */
 export async function beginAttempt(
+  db: Database,
   { ownerId }: Caller,
   key: string,
   content: string,
 ): Promise<Attempt> {
-  const secret = await findSecret(ownerId, (one) => hash("key", key, one));
+  const secret = await findSecret(db, ownerId, (one) => hash("key", key, one));
   const stored = { p_account_id: ownerId, p_key_hash: hash("key", key, secret) };
   const lease = { p_lease_seconds: LEASE_SECONDS };
   const asked = { ...stored, ...lease, p_fingerprint: hash("content", content, secret) };
   const context = `${ownerId} ${stored.p_key_hash}`;
-  const begun = await call("begin_idempotent", asked, begunAttempt);
+  const begun = await call(db, "begin_idempotent", asked, begunAttempt);
   if (begun.outcome === "done") {
     return { outcome: "done", answer: openText(begun.response, context) };
   }
@@ -33,10 +36,10 @@ export async function beginAttempt(
   return {
     outcome: "begun",
     effectId: begun.effect_id,
-    extend: () => call("extend_idempotent", { ...own, ...lease }, z.unknown()),
+    extend: () => call(db, "extend_idempotent", { ...own, ...lease }, z.unknown()),
     end: async (answer) => {
       const ended = { ...own, p_response: answer && sealText(answer, context) };
-      await call("end_idempotent", ended, z.unknown());
+      await call(db, "end_idempotent", ended, z.unknown());
     },
   };
 }

@@ -38,21 +38,22 @@ async function identify(exchange: Exchange<Caller, App>): Promise<AppError | und
   const { headers } = request;
   const address = addressOf(headers);
   if (contract.auth === "none") {
-    const refused = contract.runCredential === undefined ? await refuseSandbox(headers) : null;
+    const refused =
+      contract.runCredential === undefined ? await refuseSandbox(exchange.app.db, headers) : null;
     if (refused) return refused;
-    if (contract.addressLimit) exchange.rate = await limitAnonymous(address);
+    if (contract.addressLimit) exchange.rate = await limitAnonymous(exchange.app.db, address);
     return undefined;
   }
   const mayBeAnonymous = contract.auth === "optional" && config().ANONYMOUS_LOOKUPS;
   const credential = await readCredential(app, headers, mayBeAnonymous);
   if (isAppError(credential)) return credential;
   if (!credential) {
-    exchange.rate = await limitAnonymous(address);
+    exchange.rate = await limitAnonymous(exchange.app.db, address);
     return undefined;
   }
   const reads = contract.method === "GET";
   const named = await namedAccounts(exchange);
-  const resolved = await resolveCaller(credential, named, address, reads);
+  const resolved = await resolveCaller(exchange.app.db, credential, named, address, reads);
   if (isAppError(resolved)) return resolved;
   if ("limited" in resolved) {
     exchange.rate = resolved.limited;
@@ -67,7 +68,7 @@ const credentials = { key: "api_key", bearer: "bearer", run: "run" } as const;
 export const service: Service<Caller, App> = {
   identify,
   authorize,
-  beginAttempt,
+  beginAttempt: ({ db }, caller, key, content) => beginAttempt(db, caller, key, content),
   noteAnswer,
   checksResponses: () => config().CHECK_RESPONSES,
 

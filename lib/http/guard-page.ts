@@ -2,6 +2,7 @@
  * The checks of every request for a page of the console: the limit of its address, the pages that are
  * rendered once, and the security headers, with a content security policy and no framing.
  */
+
 import { randomBytes } from "node:crypto";
 import { rateHeaders } from "@platform/endpoint/contract/rate-limit";
 import { isDecodable } from "@platform/endpoint/unknown-path";
@@ -10,9 +11,14 @@ import { NextResponse } from "next/server.js";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { addressOf } from "./address.ts";
 
-export async function guardPage(cache: PageCache, request: Request): Promise<Response> {
+export async function guardPage(
+  db: Database,
+  cache: PageCache,
+  request: Request,
+): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (!isDecodable(pathname)) {
     return new Response("The path is not well-formed\n", {
@@ -21,7 +27,7 @@ export async function guardPage(cache: PageCache, request: Request): Promise<Res
     });
   }
   const cacheNonce = nonceOfCache(cache, request.headers);
-  const refusal = cacheNonce === null ? await refusePage(request.headers) : null;
+  const refusal = cacheNonce === null ? await refusePage(db, request.headers) : null;
   if (refusal) return refusal;
   const nonce = cacheNonce ?? randomBytes(16).toString("base64");
   const policy = pagePolicy(nonce);
@@ -51,8 +57,8 @@ function continueWith(request: Request, policy: string): Response {
 }
 
 /** A page says itself that the database is away. */
-async function refusePage(headers: Headers): Promise<Response | null> {
-  const rate = await limitPages(addressOf(headers)).catch(() => null);
+async function refusePage(db: Database, headers: Headers): Promise<Response | null> {
+  const rate = await limitPages(db, addressOf(headers)).catch(() => null);
   if (rate === null || rate.retry_after === null) return null;
   return new Response("Too many requests\n", {
     status: 429,

@@ -17,6 +17,7 @@ import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
 import type { App } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call as callFunction } from "../platform/database/query.ts";
 import { addressOf } from "./address.ts";
 
@@ -106,7 +107,9 @@ async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError |
   });
   if (!mark || !asked.every((category) => mark.categories.includes(category))) return needsApproval;
   const call = { p_account_id: caller.ownerId, p_turn_id: run.turnId, p_call_id: mark.callId };
-  return (await callFunction("use_approved_call", call, z.boolean())) ? null : needsApproval;
+  return (await callFunction(exchange.app.db, "use_approved_call", call, z.boolean()))
+    ? null
+    : needsApproval;
 }
 
 const needsApproval = appError(
@@ -134,7 +137,7 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
  * @param body of the answer, unless that is a stream
  */
 export async function noteAnswer(
-  { plan, caller, input }: Exchange<Caller, App>,
+  { app, plan, caller, input }: Exchange<Caller, App>,
   body: unknown,
 ): Promise<void> {
   const { words } = plan.contract;
@@ -146,12 +149,17 @@ export async function noteAnswer(
     if (typeof each === "function") {
       const sources = each(answer);
       if (sources.length === 0) continue;
-      await callFunction("mark_turn_untrusted", { ...turn, p_sources: sources }, z.unknown());
+      await callFunction(
+        app.db,
+        "mark_turn_untrusted",
+        { ...turn, p_sources: sources },
+        z.unknown(),
+      );
     } else {
       const rows = rowsIn(each, answer);
       if (rows.length === 0) continue;
       const read = { ...turn, p_kind: each, p_rows: rows, p_artist_id: run.artistId };
-      await callFunction("meet_rows", read, z.unknown());
+      await callFunction(app.db, "meet_rows", read, z.unknown());
     }
   }
 }
@@ -182,11 +190,11 @@ function rowsIn(words: keyof typeof KEYS, { params, query, body }: ReadAnswer) {
  * Refuses sandboxes at an endpoint that needs no credential: code in a sandbox must not obtain a
  * credential that outlives the run. Credentials of anyone else are ignored there.
  */
-export async function refuseSandbox(headers: Headers): Promise<AppError | null> {
+export async function refuseSandbox(db: Database, headers: Headers): Promise<AppError | null> {
   if (isFromSandbox(headers)) return notFromSandbox;
   const named = { account: null, organization: null, artist: null };
   for (const raw of storedCredentials(headers)) {
-    const resolved = await resolveCaller({ kind: "key", raw }, named, addressOf(headers));
+    const resolved = await resolveCaller(db, { kind: "key", raw }, named, addressOf(headers));
     if (isAppError(resolved)) continue;
     if ("limited" in resolved) return tooManyRequests(resolved.limited);
     if (resolved.caller.credential.kind === "run") return wrongCredential;

@@ -33,25 +33,25 @@ const refusals = {
  * @param sandbox stores the images of the result
  */
 export async function callMcpTool(
-  app: Parts<"queues">,
+  app: Parts<"db" | "queues">,
   accountId: string,
   tool: McpTool,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
   sandbox: Sandbox,
 ): Promise<JSONValue> {
-  const access = await accessForCall(accountId, tool);
+  const access = await accessForCall(app.db, accountId, tool);
   if (typeof access === "string") return toolFailure(refusals[access]);
   const deadline = AbortSignal.timeout(CALL_DEADLINE_MS);
   const bound = AbortSignal.any([signal, deadline]);
   let isCalled = false;
   let asked: readonly string[] = [];
   try {
-    return await withServer(access, bound, async (client, met) => {
+    return await withServer(app.db, access, bound, async (client, met) => {
       asked = met.asked;
       if (isOld(access)) {
-        await storeTools(access, await listTools(app, access, client, met, bound));
-        const still = await accessForCall(accountId, tool);
+        await storeTools(app.db, access, await listTools(app, access, client, met, bound));
+        const still = await accessForCall(app.db, accountId, tool);
         if (typeof still === "string") return toolFailure(refusals[still]);
       }
       isCalled = true;

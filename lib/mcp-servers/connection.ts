@@ -2,6 +2,7 @@
  * Connections to MCP servers, one for each list of tools and each call. A server is hostile: its addresses, its
  * answers in number and size, and its time are bounded here.
  */
+
 import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
 import {
   Client,
@@ -13,6 +14,7 @@ import {
   ProtocolErrorCode,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
+import type { Database } from "../platform/database/port.ts";
 import { boundedFetch, isOwnStream, NotConnected, scopeIn } from "./bounded-fetch.ts";
 import { noteScope, tokensOf } from "./oauth.ts";
 import type { McpAccess } from "./store.ts";
@@ -43,6 +45,7 @@ export interface Oddities {
  * @throws the errors of the client of the protocol, which `describeFailure` describes
  */
 export async function withServer<T>(
+  db: Database,
   access: McpAccess,
   signal: AbortSignal,
   use: (client: Client, met: Oddities) => Promise<T>,
@@ -58,7 +61,7 @@ export async function withServer<T>(
       return response;
     },
     requestInit: { headers },
-    ...(oauth && { authProvider: tokensOf(access, signal) }),
+    ...(oauth && { authProvider: tokensOf(db, access, signal) }),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -85,7 +88,7 @@ export async function withServer<T>(
     return await use(client, transport);
   } catch (error) {
     const scope = scopeIn(error);
-    if (scope !== undefined) await noteScope(access, scope);
+    if (scope !== undefined) await noteScope(db, access, scope);
     throw error;
   } finally {
     // A server without an answer must not delay the result.

@@ -2,6 +2,7 @@
  * OAuth with MCP servers, as their authorization specification says: the official client discovers the
  * authorization server, registers with it, and exchanges and refreshes tokens.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -15,6 +16,7 @@ import {
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import { allowsLoopback } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import {
   boundedFetch,
@@ -140,10 +142,11 @@ const registersNobody = (error: unknown): boolean =>
 
 /** Returns the URL at which a person connects the server. Errors: 404, 409 unless it uses OAuth, 502. */
 export async function startAuthorization(
+  db: Database,
   accountId: string,
   id: string,
 ): Promise<string | AppError> {
-  const access = await selectAccess(accountId, id);
+  const access = await selectAccess(db, accountId, id);
   if (isAppError(access)) return access;
   if (access.authType !== "oauth")
     return appError("conflict", "The auth of the server is not oauth");
@@ -176,7 +179,7 @@ export async function startAuthorization(
   if (!authorizationUrl || faultOfUrl(authorizationUrl, allowsLoopback("mcp")) !== null) {
     return appError("upstream_error", "The server's authorization page is not at an https URL");
   }
-  await insertAuthorization(access, hashOf(state), stored);
+  await insertAuthorization(db, access, hashOf(state), stored);
   return authorizationUrl.href;
 }
 
@@ -185,6 +188,7 @@ export async function startAuthorization(
  * for. Errors: 404 for a state of another account, an old or a used one; 502.
  */
 export async function finishAuthorization(
+  db: Database,
   accountId: string,
   {
     state,
@@ -192,7 +196,7 @@ export async function finishAuthorization(
     iss,
   }: { readonly state: string; readonly code: string; readonly iss?: string | undefined },
 ): Promise<McpAccess | AppError> {
-  const taken = await takeAuthorization(accountId, hashOf(state));
+  const taken = await takeAuthorization(db, accountId, hashOf(state));
   if (isAppError(taken)) return taken;
   const { access, stored } = taken;
   const provider = new Provider(stored, access.client);
@@ -213,34 +217,35 @@ export async function finishAuthorization(
     );
   }
   const { verifier: _, ...kept } = provider.stored;
-  await storeOAuth(access, kept);
+  await storeOAuth(db, access, kept);
   return access;
 }
 
 const MAX_SCOPE_CHARS = 1_000;
 
 /** Notes the scope that a call has lacked, unless the tokens are changed at the same time. */
-export async function noteScope(access: McpAccess, required: string): Promise<void> {
+export async function noteScope(db: Database, access: McpAccess, required: string): Promise<void> {
   const { oauth } = access;
   const scope = computeScopeUnion(oauth?.scope, required);
   if (!oauth || !scope || scope === oauth.scope || scope.length > MAX_SCOPE_CHARS) return;
-  if ((await leaseTokens(access)) === "leased") await storeOAuth(access, { ...oauth, scope }, true);
+  if ((await leaseTokens(db, access)) === "leased")
+    await storeOAuth(db, access, { ...oauth, scope }, true);
 }
 
 /** Sends the tokens of a server, and refreshes them once for all calls that need it at the same time. */
-export function tokensOf(given: McpAccess, signal: AbortSignal): AuthProvider {
+export function tokensOf(db: Database, given: McpAccess, signal: AbortSignal): AuthProvider {
   let access = given;
   return {
     token: async () => access.oauth?.tokens?.access_token,
     onUnauthorized: async () => {
-      access = await refreshed(access, signal);
+      access = await refreshed(db, access, signal);
     },
   };
 }
 
-async function refreshed(access: McpAccess, signal: AbortSignal): Promise<McpAccess> {
+async function refreshed(db: Database, access: McpAccess, signal: AbortSignal): Promise<McpAccess> {
   for (;;) {
-    const lease = await leaseTokens(access);
+    const lease = await leaseTokens(db, access);
     if (lease === "missing") throw new NotConnected();
     // Another call has refreshed them.
     if (typeof lease === "object") return lease;
@@ -257,8 +262,8 @@ async function refreshed(access: McpAccess, signal: AbortSignal): Promise<McpAcc
     });
   } catch (error) {
     // Tokens that the server has refused are dropped.
-    await storeOAuth(access, provider.stored, true);
+    await storeOAuth(db, access, provider.stored, true);
     throw error;
   }
-  return storeOAuth(access, provider.stored, true);
+  return storeOAuth(db, access, provider.stored, true);
 }

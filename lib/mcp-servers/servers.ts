@@ -32,14 +32,14 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 /** Providers reject them at the root of a tool's input. */
 const NOT_AT_ROOT = new Set(["$schema", "$id", "allOf", "anyOf", "enum", "not", "oneOf"]);
 
-type Needs = Parts<"queues">;
+type Needs = Parts<"db" | "queues">;
 type Found = Promise<McpServerWithTools | AppError>;
 
 /** Errors: 400 for an address that is not public, 403, 409. */
 export async function createServer(app: Needs, accountId: string, values: NewMcpServer): Found {
   const fault = faultOfUrl(new URL(values.url), allowsLoopback("mcp"));
   if (fault !== null) return invalidField("url", `url ${fault}`);
-  const created = await insertServer(accountId, randomUUID(), values);
+  const created = await insertServer(app.db, accountId, randomUUID(), values);
   return isAppError(created) ? created : refreshServer(app, accountId, created.id);
 }
 
@@ -53,33 +53,33 @@ export async function updateServer(
   const { url, auth } = changes;
   const fault = url === undefined ? null : faultOfUrl(new URL(url), allowsLoopback("mcp"));
   if (fault !== null) return invalidField("url", `url ${fault}`);
-  const changed = await changeServer(accountId, id, changes);
+  const changed = await changeServer(app.db, accountId, id, changes);
   const isElsewhere = url !== undefined || auth !== undefined;
   return isElsewhere && !isAppError(changed) ? refreshServer(app, accountId, id) : changed;
 }
 
 /** Lists the tools of a server and stores them, or why that failed. Errors: 404. */
 export async function refreshServer(app: Needs, accountId: string, id: string): Found {
-  const access = await selectAccess(accountId, id);
+  const access = await selectAccess(app.db, accountId, id);
   if (isAppError(access)) return access;
   const deadline = AbortSignal.timeout(LIST_DEADLINE_MS);
-  const listed = await withServer(access, deadline, (client, met) =>
+  const listed = await withServer(app.db, access, deadline, (client, met) =>
     listTools(app, access, client, met, deadline),
   ).catch((error: unknown) => ({
     error: isQueueRefusal(error)
       ? "Too many checks of this account are waiting. Try again later"
       : describeFailure(error, deadline),
   }));
-  return storeTools(access, listed);
+  return storeTools(app.db, access, listed);
 }
 
 /** Completes an authorization, and lists the tools of its server. Errors: 404, 502. */
 export async function connectServer(
   app: Needs,
   accountId: string,
-  returned: Parameters<typeof finishAuthorization>[1],
+  returned: Parameters<typeof finishAuthorization>[2],
 ): Found {
-  const access = await finishAuthorization(accountId, returned);
+  const access = await finishAuthorization(app.db, accountId, returned);
   return isAppError(access) ? access : refreshServer(app, accountId, access.id);
 }
 

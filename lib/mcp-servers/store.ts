@@ -3,6 +3,7 @@
  * server of another one answers exactly like a missing one. This file is long because it is the list of these queries.
  * @throws DatabaseUnavailable from every function here.
  */
+
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
@@ -24,6 +25,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
@@ -123,7 +125,12 @@ function clientColumns(id: string, auth: McpAuth) {
 }
 
 /** Errors: 403 when the account has 20 servers, 409 when it has one with this name. */
-export function insertServer(accountId: string, id: string, values: NewMcpServer): Found {
+export function insertServer(
+  db: Database,
+  accountId: string,
+  id: string,
+  values: NewMcpServer,
+): Found {
   const { auth_type, header_names, secret, client_id, client } = columnsOf(id, values.auth);
   const args = {
     p_account_id: accountId,
@@ -138,34 +145,43 @@ export function insertServer(accountId: string, id: string, values: NewMcpServer
     p_client_id: client_id,
     p_client: client,
   };
-  return call("create_mcp_server", args, foundServer);
+  return call(db, "create_mcp_server", args, foundServer);
 }
 
-export function selectServers(accountId: string, page: PageRequest): Promise<Page<McpServer>> {
+export function selectServers(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<McpServer>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_mcp_servers", args, pageOf(storedServer, page));
+  return call(db, "list_mcp_servers", args, pageOf(storedServer, page));
 }
 
 const ofServer = (accountId: string, id: string) => ({ p_account_id: accountId, p_id: id });
 
 /** Errors: 404. */
-export const selectServer = (accountId: string, id: string): Found =>
-  call("get_mcp_server", ofServer(accountId, id), foundServer);
+export const selectServer = (db: Database, accountId: string, id: string): Found =>
+  call(db, "get_mcp_server", ofServer(accountId, id), foundServer);
 
 /** Errors: 400 for another URL without `auth`, 404, 409 for a name that is taken. */
 export function changeServer(
+  db: Database,
   accountId: string,
   id: string,
   { auth, ...values }: McpServerChanges,
 ): Found {
   const changes = { ...values, ...(auth && columnsOf(id, auth)) };
   const args = { ...ofServer(accountId, id), p_changes: changes };
-  return call("update_mcp_server", args, foundServer);
+  return call(db, "update_mcp_server", args, foundServer);
 }
 
 /** Errors: 404. */
-export async function removeServer(accountId: string, id: string): Promise<AppError | undefined> {
-  const isDeleted = await call("delete_mcp_server", ofServer(accountId, id), z.boolean());
+export async function removeServer(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
+  const isDeleted = await call(db, "delete_mcp_server", ofServer(accountId, id), z.boolean());
   return isDeleted ? undefined : appError("not_found", "MCP server not found");
 }
 
@@ -234,8 +250,12 @@ const access = z
   });
 
 /** Errors: 404. */
-export const selectAccess = (accountId: string, id: string): Promise<McpAccess | AppError> =>
-  call("mcp_server_access", ofServer(accountId, id), z.union([access, refusal]));
+export const selectAccess = (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<McpAccess | AppError> =>
+  call(db, "mcp_server_access", ofServer(accountId, id), z.union([access, refusal]));
 
 /** A tool as a server has listed it. */
 export interface ListedTool {
@@ -248,6 +268,7 @@ export interface ListedTool {
 
 /** Stores the tools of a server, or why they could not be listed. Errors: 404. */
 export function storeTools(
+  db: Database,
   { accountId, id, url }: McpAccess,
   listed: { readonly tools: readonly ListedTool[]; readonly isLegacy: boolean } | { error: string },
 ): Found {
@@ -258,15 +279,17 @@ export function storeTools(
     p_is_legacy: "error" in listed ? null : listed.isLegacy,
     p_error: "error" in listed ? listed.error : null,
   };
-  return call("store_mcp_tools", args, foundServer);
+  return call(db, "store_mcp_tools", args, foundServer);
 }
 
 /** Confirms definitions of tools, all or none. Errors: 404, 409 if one is another by now. */
 export const confirmTools = (
+  db: Database,
   accountId: string,
   id: string,
   tools: readonly { readonly name: string; readonly sha256: string }[],
-): Found => call("confirm_mcp_tools", { ...ofServer(accountId, id), p_tools: tools }, foundServer);
+): Found =>
+  call(db, "confirm_mcp_tools", { ...ofServer(accountId, id), p_tools: tools }, foundServer);
 
 const used = z.union([
   access,
@@ -275,17 +298,19 @@ const used = z.union([
 
 /** Notes that a turn uses a tool as it was given it, and returns how its server is reached. */
 export const accessForCall = (
+  db: Database,
   accountId: string,
   { serverId, tool, sha256 }: McpTool,
 ): Promise<McpAccess | "missing" | "changed"> => {
   const args = { p_account_id: accountId, p_server_id: serverId, p_tool: tool, p_sha256: sha256 };
-  return call("use_mcp_tool", args, used);
+  return call(db, "use_mcp_tool", args, used);
 };
 
 const seal = (id: string, state: OAuthState) => sealText(JSON.stringify(state), contextOf(id));
 
 /** Keeps what completes an authorization, in place of an earlier one of the server. */
 export async function insertAuthorization(
+  db: Database,
   { accountId, id, url, client }: McpAccess,
   stateHash: string,
   state: OAuthState,
@@ -294,7 +319,7 @@ export async function insertAuthorization(
   const bound =
     client && state.client ? sealText(JSON.stringify(state.client), contextOf(id)) : null;
   const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state), p_client: bound };
-  await call("start_mcp_authorization", { ...ofServer(accountId, id), ...args }, z.boolean());
+  await call(db, "start_mcp_authorization", { ...ofServer(accountId, id), ...args }, z.boolean());
 }
 
 const authorization = z
@@ -305,8 +330,9 @@ const authorization = z
   }));
 
 /** Takes an authorization, which counts once. Errors: 404. */
-export const takeAuthorization = (accountId: string, stateHash: string) =>
+export const takeAuthorization = (db: Database, accountId: string, stateHash: string) =>
   call(
+    db,
     "take_mcp_authorization",
     { p_account_id: accountId, p_state_hash: stateHash },
     z.union([authorization, refusal]),
@@ -318,14 +344,15 @@ const lease = z.union([
 ]);
 
 /** Lets one caller at a time refresh the tokens of a server. Returns the access if they are others by now. */
-export const leaseTokens = ({ accountId, id, secret }: McpAccess) =>
-  call("lease_mcp_tokens", { ...ofServer(accountId, id), p_secret: secret ?? "" }, lease);
+export const leaseTokens = (db: Database, { accountId, id, secret }: McpAccess) =>
+  call(db, "lease_mcp_tokens", { ...ofServer(accountId, id), p_secret: secret ?? "" }, lease);
 
 /**
  * Stores the tokens of a server, or that it has none any more, and returns how it is reached now.
  * @param isLeased whether they replace only the tokens that were leased
  */
 export async function storeOAuth(
+  db: Database,
   given: McpAccess,
   state: OAuthState,
   isLeased = false,
@@ -333,6 +360,6 @@ export async function storeOAuth(
   const secret = state.tokens ? seal(given.id, state) : null;
   const tokens = { p_secret: secret, p_leased: isLeased ? given.secret : null };
   const args = { ...ofServer(given.accountId, given.id), p_url: given.url, ...tokens };
-  const stored = await call("store_mcp_tokens", args, z.union([access, refusal]));
+  const stored = await call(db, "store_mcp_tokens", args, z.union([access, refusal]));
   return isAppError(stored) ? { ...given, oauth: null } : stored;
 }

@@ -9,16 +9,18 @@ import { findProposal, recordAcceptance, staleProposal } from "./store.ts";
  * Errors: 403 in a full workspace, 404, 409 for a proposal that is stale or rejected.
  */
 export async function acceptProposal(
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   accountId: string,
   id: string,
 ): Promise<MemoryProposal | AppError> {
-  const proposal = await findProposal(accountId, id);
+  const proposal = await findProposal(app.db, accountId, id);
   if (isAppError(proposal) || proposal.state === "accepted") return proposal;
   if (proposal.state === "stale") return staleProposal;
   const place = { accountId, artistId: proposal.artist_id };
   return receiveFile(contentOf(proposal), (file) =>
-    storeContent(app, place, file, (contentId) => recordAcceptance(accountId, id, contentId)),
+    storeContent(app, place, file, (contentId) =>
+      recordAcceptance(app.db, accountId, id, contentId),
+    ),
   );
 }
 

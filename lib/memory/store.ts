@@ -15,6 +15,7 @@ import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota"
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { CONTENT_GONE, type WorkspacePlace } from "../workspace/store.ts";
 import { MAX_VERSIONS } from "../workspace/workspace-file.ts";
@@ -44,19 +45,30 @@ const refusal = refusalOf({
 });
 
 export function selectProposals(
+  db: Database,
   { accountId, artistId }: WorkspacePlace,
   page: PageRequest,
 ): Promise<Page<MemoryProposal>> {
   const args = { p_account_id: accountId, p_artist_id: artistId, ...pageArguments(page) };
-  return call("list_memory_proposals", args, pageOf(storedProposal, page));
+  return call(db, "list_memory_proposals", args, pageOf(storedProposal, page));
 }
 
 /** Errors: 404. */
-export const findProposal = (accountId: string, id: string): Promise<MemoryProposal | AppError> =>
-  call("find_memory_proposal", { p_account_id: accountId, p_id: id }, z.union([proposal, refusal]));
+export const findProposal = (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<MemoryProposal | AppError> =>
+  call(
+    db,
+    "find_memory_proposal",
+    { p_account_id: accountId, p_id: id },
+    z.union([proposal, refusal]),
+  );
 
 /** @param contentId the text of the proposal in the storage. Errors: 404, 409; `CONTENT_GONE`. */
 export function recordAcceptance(
+  db: Database,
   accountId: string,
   id: string,
   contentId: string,
@@ -67,12 +79,17 @@ export function recordAcceptance(
     p_content_id: contentId,
     p_max_versions: MAX_VERSIONS,
   };
-  return call("accept_memory_proposal", args, z.union([proposal, refusal]));
+  return call(db, "accept_memory_proposal", args, z.union([proposal, refusal]));
 }
 
 /** Errors: 404; 409 for a proposal that is accepted. */
-export const rejectProposal = (accountId: string, id: string): Promise<MemoryProposal | AppError> =>
+export const rejectProposal = (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<MemoryProposal | AppError> =>
   call(
+    db,
     "reject_memory_proposal",
     { p_account_id: accountId, p_id: id },
     z.union([proposal, refusal]),
@@ -93,9 +110,13 @@ const job = z.object({
 export type MemoryJob = z.output<typeof job>;
 
 /** Leases proposals that are due. @param leaseSeconds after this long the process counts as dead */
-export function claimProposals(limit: number, leaseSeconds: number): Promise<MemoryJob[]> {
+export function claimProposals(
+  db: Database,
+  limit: number,
+  leaseSeconds: number,
+): Promise<MemoryJob[]> {
   const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_attempts: MAX_ATTEMPTS };
-  return call("claim_memory_proposals", args, z.array(job));
+  return call(db, "claim_memory_proposals", args, z.array(job));
 }
 
 const reservation = z
@@ -115,10 +136,12 @@ const reservation = z
  * @param estimateUsd null when the price is not known
  */
 export const reserveProposalCall = (
+  db: Database,
   { id, leaseId, accountId }: MemoryJob,
   estimateUsd: number | null,
 ): Promise<AppError | undefined> =>
   call(
+    db,
     "reserve_memory_call",
     { p_account_id: accountId, p_id: id, p_lease_id: leaseId, p_estimate_usd: estimateUsd },
     reservation,
@@ -135,11 +158,13 @@ export interface ProposalEnd {
 
 /** @param usage of the model calls, as `record_usage` takes it */
 export async function endProposal(
+  db: Database,
   { id, leaseId, accountId, artistId }: MemoryJob,
   { written, mayAccept, retrySeconds }: ProposalEnd,
   usage: readonly object[],
 ): Promise<void> {
   await call(
+    db,
     "end_memory_proposal",
     {
       p_account_id: accountId,

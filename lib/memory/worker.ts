@@ -34,7 +34,7 @@ const SUMMARY_CALLS = -1;
 /** A text that keeps less may have lost facts, so a person must accept it. */
 const MIN_KEPT_SHARE = 0.25;
 
-type Needs = ModelCallParts & Parts<"contents">;
+type Needs = ModelCallParts & Parts<"db" | "contents">;
 
 export class MemoryWorker {
   readonly #worker = new QueueWorker<MemoryJob>();
@@ -45,7 +45,7 @@ export class MemoryWorker {
   wake(app: Needs): void {
     this.#worker.wake({
       slots: SLOTS,
-      claim: (limit) => claimProposals(limit, LEASE_SECONDS),
+      claim: (limit) => claimProposals(app.db, limit, LEASE_SECONDS),
       attempt: (job) => attempt(app, job),
       messages: {
         claim: "memories could not be condensed",
@@ -64,7 +64,7 @@ async function attempt(app: Needs, job: MemoryJob): Promise<void> {
   const usage: UsageEntry[] = [];
   const first = { step: job.attempt, tool: SUMMARY_CALLS, call: 0 };
   const reserve = async (estimateUsd: number | null): Promise<void> => {
-    const refusal = await reserveProposalCall(job, estimateUsd);
+    const refusal = await reserveProposalCall(app.db, job, estimateUsd);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   const measure = measureCalls(app, first, reserve, usage);
@@ -76,7 +76,7 @@ async function attempt(app: Needs, job: MemoryJob): Promise<void> {
     failure,
   }));
   await measure.ended();
-  await endProposal(job, endOf(job, answer), usage);
+  await endProposal(app.db, job, endOf(job, answer), usage);
 }
 
 function endOf(

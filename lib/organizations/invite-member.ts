@@ -16,13 +16,13 @@ type Invited = z.output<typeof createInvitationContract.body>;
  * Errors: as `insertInvitation`; 502 and 504 when the mail cannot be sent, without an invitation then.
  */
 export async function inviteMember(
-  app: Parts<"mail">,
+  app: Parts<"db" | "mail">,
   accountId: string,
   organizationId: string,
   asked: Invited,
   log: Logger,
 ): Promise<SentInvitation | AppError> {
-  const invited = await insertInvitation(accountId, organizationId, asked);
+  const invited = await insertInvitation(app.db, accountId, organizationId, asked);
   if (isAppError(invited)) return invited;
   const { invitation, mail, organization_name, inviter } = invited;
   if (!mail) return invitation;
@@ -37,7 +37,7 @@ export async function inviteMember(
     log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");
   }
   if (sent.kind === "unavailable" || sent.kind === "timeout") {
-    await withdrawInvitation(accountId, organizationId, invitation.id);
+    await withdrawInvitation(app.db, accountId, organizationId, invitation.id);
     const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
     return appError(kind, "Failed to send the invitation");
   }

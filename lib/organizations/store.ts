@@ -14,6 +14,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type {
   createInvitationContract,
@@ -50,10 +51,12 @@ const storedOrganization = rowOf(organization, {
 
 /** Returns the only organization of the account, or the only one of these that has the artist; null without one. */
 export const findOrganizationOfRun = (
+  db: Database,
   accountId: string,
   artistId: string | null,
 ): Promise<string | null> =>
   call(
+    db,
     "organization_of_run",
     { p_account_id: accountId, p_artist_id: artistId },
     z.string().nullable(),
@@ -68,31 +71,35 @@ const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
 /** Errors: 403 for an account that is no person's, or belongs to too many organizations. */
 export function insertOrganization(
+  db: Database,
   accountId: string,
   name: string,
 ): Promise<Organization | AppError> {
   const args = { p_account_id: accountId, p_name: name, p_max: MAX_ORGANIZATIONS_OF_ACCOUNT };
-  return call("create_organization", args, z.union([found, refusal]));
+  return call(db, "create_organization", args, z.union([found, refusal]));
 }
 
 export function selectOrganizations(
+  db: Database,
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Organization>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_organizations", args, pageOf(storedOrganization, page));
+  return call(db, "list_organizations", args, pageOf(storedOrganization, page));
 }
 
 /** Errors: 404 `Organization not found`. */
 export function selectOrganization(
+  db: Database,
   accountId: string,
   id: string,
 ): Promise<Organization | AppError> {
-  return call("found_organization", at(accountId, id), z.union([found, refusal]));
+  return call(db, "found_organization", at(accountId, id), z.union([found, refusal]));
 }
 
 /** Errors: 403 for members, 404. */
 export function updateOrganization(
+  db: Database,
   accountId: string,
   id: string,
   { name, image }: OrganizationChanges,
@@ -103,26 +110,37 @@ export function updateOrganization(
     p_image: image ?? null,
     p_clear_image: image === null,
   };
-  return call("update_organization", args, z.union([found, refusal]));
+  return call(db, "update_organization", args, z.union([found, refusal]));
 }
 
 /** The files of its media go with the retention job. Errors: 403 for members, 404. */
-export function removeOrganization(accountId: string, id: string): Promise<AppError | undefined> {
-  return call("delete_organization", at(accountId, id), z.union([done, refusal]));
+export function removeOrganization(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
+  return call(db, "delete_organization", at(accountId, id), z.union([done, refusal]));
 }
 
 /** Errors: 404 `Organization not found`. */
 export function selectMembers(
+  db: Database,
   accountId: string,
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<Member> | AppError> {
   const args = { ...at(accountId, organizationId), ...pageArguments(page) };
-  return call("list_organization_members", args, z.union([pageOf(storedMember, page), refusal]));
+  return call(
+    db,
+    "list_organization_members",
+    args,
+    z.union([pageOf(storedMember, page), refusal]),
+  );
 }
 
 /** Errors: 400 for an artist of others, 403 for members, 404, 409 for the last owner. */
 export function updateMember(
+  db: Database,
   accountId: string,
   organizationId: string,
   memberId: string,
@@ -136,17 +154,18 @@ export function updateMember(
     p_artist_ids: changes.artist_ids || null,
   };
   const changed = z.object({ member: storedMember }).transform((answer) => answer.member);
-  return call("set_organization_role", args, z.union([changed, refusal]));
+  return call(db, "set_organization_role", args, z.union([changed, refusal]));
 }
 
 /** Errors: 403 for members who remove others, 404, 409 for the last owner. */
 export function removeMember(
+  db: Database,
   accountId: string,
   organizationId: string,
   memberId: string,
 ): Promise<AppError | undefined> {
   const args = { ...at(accountId, organizationId), p_member_id: memberId };
-  return call("remove_organization_member", args, z.union([done, refusal]));
+  return call(db, "remove_organization_member", args, z.union([done, refusal]));
 }
 
 const inserted = z.object({
@@ -162,6 +181,7 @@ const inserted = z.object({
  * address, 429.
  */
 export function insertInvitation(
+  db: Database,
   accountId: string,
   organizationId: string,
   { email, role, artist_ids }: z.output<typeof createInvitationContract.body>,
@@ -176,53 +196,64 @@ export function insertInvitation(
     p_max_mails_a_day: MAX_MAILS_A_DAY,
     p_artist_ids: artist_ids,
   };
-  return call("create_invitation", args, z.union([inserted, refusal]));
+  return call(db, "create_invitation", args, z.union([inserted, refusal]));
 }
 
 /** Errors: 403 for members, 404. */
 export function selectSentInvitations(
+  db: Database,
   accountId: string,
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<z.output<typeof sentInvitation>> | AppError> {
   const args = { ...at(accountId, organizationId), ...pageArguments(page) };
   const schema = z.union([pageOf(storedInvitation, page), refusal]);
-  return call("list_organization_invitations", args, schema);
+  return call(db, "list_organization_invitations", args, schema);
 }
 
 /** Errors: 403 for members, 404. */
 export function withdrawInvitation(
+  db: Database,
   accountId: string,
   organizationId: string,
   id: string,
 ): Promise<AppError | undefined> {
   const args = { ...at(accountId, organizationId), p_id: id };
-  return call("withdraw_invitation", args, z.union([done, refusal]));
+  return call(db, "withdraw_invitation", args, z.union([done, refusal]));
 }
 
 export function selectInvitations(
+  db: Database,
   accountId: string,
   page: PageRequest,
 ): Promise<Page<ReceivedInvitation>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_invitations", args, pageOf(rowOf(receivedInvitation), page));
+  return call(db, "list_invitations", args, pageOf(rowOf(receivedInvitation), page));
 }
 
 /** Errors: 403 when the organization or the account is full, 404. */
-export function acceptInvitation(accountId: string, id: string): Promise<Organization | AppError> {
+export function acceptInvitation(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<Organization | AppError> {
   const args = {
     p_account_id: accountId,
     p_id: id,
     p_max_organizations: MAX_ORGANIZATIONS_OF_ACCOUNT,
     p_max_members: MAX_MEMBERS,
   };
-  return call("accept_invitation", args, z.union([found, refusal]));
+  return call(db, "accept_invitation", args, z.union([found, refusal]));
 }
 
 /** Errors: 404 `Invitation not found`. */
-export function declineInvitation(accountId: string, id: string): Promise<AppError | undefined> {
+export function declineInvitation(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   const args = { p_account_id: accountId, p_id: id };
-  return call("decline_invitation", args, z.union([done, refusal]));
+  return call(db, "decline_invitation", args, z.union([done, refusal]));
 }
 
 const HOUR_SECONDS = 3600;

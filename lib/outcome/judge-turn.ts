@@ -67,7 +67,7 @@ export const feedbackOf = ({ missing }: Verdict): ModelMessage => ({
 });
 
 /** The parts of the service that judge work. */
-export type JudgeParts = ModelCallParts & Parts<"sandboxes">;
+export type JudgeParts = ModelCallParts & Parts<"db" | "sandboxes">;
 
 interface Work {
   readonly turnId: string;
@@ -124,7 +124,7 @@ export async function judgeTurn(app: JudgeParts, outcome: Outcome, work: Work): 
   } finally {
     await measure.ended();
     const key = { accountId: turn.account_id, turnId };
-    if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
+    if (usage.length > 0) await recordUsage(app.db, key, reservation.releaseWith(usage));
     reservation.end();
   }
 }

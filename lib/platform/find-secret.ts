@@ -1,6 +1,7 @@
 import { areEqualTexts } from "@platform/kit/equal-texts";
 import { z } from "zod";
 import { acceptedSecrets } from "./config.ts";
+import type { Database } from "./database/port.ts";
 import { call } from "./database/query.ts";
 
 /** Returns whether a text is the one that is made with one of the accepted secrets. */
@@ -12,6 +13,7 @@ export const isMadeWithSecret = (given: string, make: (secret: string) => string
  * replaced and the hash of the previous one is stored.
  */
 export async function findSecret(
+  db: Database,
   accountId: string,
   hashOf: (secret: string) => string,
 ): Promise<string> {
@@ -19,6 +21,6 @@ export async function findSecret(
   const [current = "", previous] = secrets;
   if (previous === undefined) return current;
   const args = { p_account_id: accountId, p_hashes: secrets.map(hashOf) };
-  const stored = await call("find_stored_hash", args, z.string().nullable());
+  const stored = await call(db, "find_stored_hash", args, z.string().nullable());
   return stored === hashOf(previous) ? previous : current;
 }

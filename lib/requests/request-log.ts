@@ -6,7 +6,7 @@
 import { log } from "@platform/kit/log";
 import { continueTrace } from "@platform/kit/telemetry/spans";
 import { waitUntil } from "@vercel/functions";
-import { insertRequests, type NewRequest } from "./store.ts";
+import type { NewRequest } from "./store.ts";
 
 const INTERVAL_MS = 1_000;
 const BATCH = 500;
@@ -19,9 +19,9 @@ export class RequestLog {
   #isScheduled = false;
   #flushed: Promise<void> = Promise.resolve();
 
-  readonly #insert: typeof insertRequests;
+  readonly #insert: (requests: readonly NewRequest[]) => Promise<unknown>;
 
-  constructor(insert = insertRequests) {
+  constructor(insert: (requests: readonly NewRequest[]) => Promise<unknown>) {
     this.#insert = insert;
   }
 

@@ -11,6 +11,7 @@ import {
 } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contract.ts";
 
@@ -18,12 +19,13 @@ import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contra
 export type NewRequest = Omit<LoggedRequest, "id"> & { readonly account_id: string };
 
 /** Stores requests of any accounts, without deleted ones. */
-export async function insertRequests(requests: readonly NewRequest[]): Promise<void> {
-  await call("record_requests", { p_requests: requests }, z.null());
+export async function insertRequests(db: Database, requests: readonly NewRequest[]): Promise<void> {
+  await call(db, "record_requests", { p_requests: requests }, z.null());
 }
 
 /** Returns a page of the requests that the account's credentials have made, newest first. */
 export function selectRequests(
+  db: Database,
   accountId: string,
   query: PageRequest & RequestFilters,
 ): Promise<Page<LoggedRequest>> {
@@ -35,5 +37,5 @@ export function selectRequests(
     p_credential: query.credential ?? null,
     p_api_key_id: query.api_key_id ?? null,
   };
-  return call("list_requests", args, pageOf(rowOf(loggedRequest), query));
+  return call(db, "list_requests", args, pageOf(rowOf(loggedRequest), query));
 }

@@ -4,6 +4,7 @@
  * several servers does it. Their parts are idempotent and bounded, and run also when another part fails.
  * The durable engine sweeps its own tables (`packages/world-postgres/src/retention.ts`).
  */
+
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
@@ -13,6 +14,7 @@ import { dueEventChecks } from "../connectors/store.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
 import type { EndParts } from "../turns/finish-stream.ts";
 import { sweepVersions } from "../workspace/store.ts";
@@ -74,17 +76,17 @@ async function inBatches(
   return total;
 }
 
-const inShortBatches = (name: BatchSweep): Promise<number> =>
-  inBatches((batch) => sweepBatch(name, batch), SHORT_BATCH, MAX_SHORT_BATCHES);
+const inShortBatches = (db: Database, name: BatchSweep): Promise<number> =>
+  inBatches((batch) => sweepBatch(db, name, batch), SHORT_BATCH, MAX_SHORT_BATCHES);
 
-const sweepOld = (name: AgeSweep, days: number) =>
-  inBatches((batch) => sweepOlder(name, batch, days));
+const sweepOld = (db: Database, name: AgeSweep, days: number) =>
+  inBatches((batch) => sweepOlder(db, name, batch, days));
 
 /** Deletes rows that have expired, and returns their numbers by kind. */
-export async function sweepRows(): Promise<Record<string, number>> {
+export async function sweepRows(db: Database): Promise<Record<string, number>> {
   const totals: Record<string, number> = {};
   await inBatches(async (batch) => {
-    const counts = await sweepRowBatch(batch, AGES);
+    const counts = await sweepRowBatch(db, batch, AGES);
     for (const [kind, count] of Object.entries(counts)) totals[kind] = (totals[kind] ?? 0) + count;
     // A kind without a full batch has no rows left, or only rows that are locked at present.
     return Math.max(...Object.values(counts));
@@ -98,7 +100,7 @@ export async function sweepRows(): Promise<Record<string, number>> {
  */
 export async function endLostTurns(app: EndParts): Promise<number> {
   let ended = 0;
-  for (const turn of await unfinishedTurns(TURNS_BATCH)) {
+  for (const turn of await unfinishedTurns(app.db, TURNS_BATCH)) {
     if (await reapDeadTurn(app, turn)) ended += 1;
   }
   return ended;
@@ -108,9 +110,9 @@ type Needs = EndParts & Parts<"connectors" | "contents" | "mail" | "media" | "sa
 type Part = (app: Needs) => Promise<number | Readonly<Record<string, number>>>;
 
 /** Ends subscriptions that no trigger uses, and returns the number of accounts whose triggers had changed. */
-export async function endLostSubscriptions(app: Parts<"connectors">): Promise<number> {
+export async function endLostSubscriptions(app: Parts<"db" | "connectors">): Promise<number> {
   let compared = 0;
-  for (const accountId of await dueEventChecks(CHECKS_BATCH)) {
+  for (const accountId of await dueEventChecks(app.db, CHECKS_BATCH)) {
     if (await endUnusedSubscriptions(app, accountId, log())) compared += 1;
   }
   return compared;
@@ -120,23 +122,23 @@ export async function endLostSubscriptions(app: Parts<"connectors">): Promise<nu
 const LEASE_SECONDS = 30 * 60;
 
 const shared: Readonly<Record<string, Part>> = {
-  rows: sweepRows,
-  invitations: () => inBatches((batch) => sweepBatch("sweep_invitations", batch)),
-  deletedIdentities: () => sweepOld("sweep_deleted_identities", DELETED_IDENTITY_DAYS),
-  runTraces: () => sweepOld("sweep_run_traces", config().RUN_TRACE_RETENTION_DAYS),
+  rows: ({ db }) => sweepRows(db),
+  invitations: ({ db }) => inBatches((batch) => sweepBatch(db, "sweep_invitations", batch)),
+  deletedIdentities: ({ db }) => sweepOld(db, "sweep_deleted_identities", DELETED_IDENTITY_DAYS),
+  runTraces: ({ db }) => sweepOld(db, "sweep_run_traces", config().RUN_TRACE_RETENTION_DAYS),
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
-  workspaceVersions: () => inBatches((batch) => sweepVersions(batch, VERSION_DAYS)),
+  workspaceVersions: ({ db }) => inBatches((batch) => sweepVersions(db, batch, VERSION_DAYS)),
   unusedContents: removeUnusedContents,
-  webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
-  deliveries: () => sweepOld("sweep_deliveries", DELIVERY_RETENTION_DAYS),
-  triggerEvents: () => sweepOld("sweep_trigger_events", EVENT_DAYS),
+  webhookDeliveries: ({ db }) => sweepOld(db, "sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
+  deliveries: ({ db }) => sweepOld(db, "sweep_deliveries", DELIVERY_RETENTION_DAYS),
+  triggerEvents: ({ db }) => sweepOld(db, "sweep_trigger_events", EVENT_DAYS),
   subscriptions: endLostSubscriptions,
-  requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
-  messagesWithoutAccount: () => inShortBatches("add_accounts_of_messages"),
-  usageWithoutSums: () => inShortBatches("sweep_unsummed_usage"),
-  unusedWords: () => inShortBatches("sweep_words"),
+  requests: ({ db }) => sweepOld(db, "sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
+  messagesWithoutAccount: ({ db }) => inShortBatches(db, "add_accounts_of_messages"),
+  usageWithoutSums: ({ db }) => inShortBatches(db, "sweep_unsummed_usage"),
+  unusedWords: ({ db }) => inShortBatches(db, "sweep_words"),
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.
@@ -162,7 +164,12 @@ async function runJob(
   intervalSeconds: number,
 ): Promise<void> {
   const holder = randomUUID();
-  const isMine = await takeJob({ name, holder, leaseSeconds: LEASE_SECONDS, intervalSeconds });
+  const isMine = await takeJob(app.db, {
+    name,
+    holder,
+    leaseSeconds: LEASE_SECONDS,
+    intervalSeconds,
+  });
   if (!isMine) return;
   const done: Record<string, unknown> = {};
   for (const [part, run] of Object.entries(parts)) {
@@ -172,7 +179,7 @@ async function runJob(
       log().error({ err: error, part }, "a part of the retention job failed");
     }
   }
-  await endJob(name, holder);
+  await endJob(app.db, name, holder);
   log().info({ job: name, done }, "retention job");
 }
 

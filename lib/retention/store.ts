@@ -1,33 +1,39 @@
 /** The queries of the retention job. Every function here throws DatabaseUnavailable. */
+
 import { z } from "zod";
 import type { MediaKey } from "../content/storage/media-name.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 
 const mediaKeys = z.array(z.object({ accountId: z.string(), name: z.string() }));
 
 /** Leases a job. Returns false when a process does it now, or has done it within the interval. */
-export function takeJob(given: {
-  readonly name: string;
-  readonly holder: string;
-  readonly leaseSeconds: number;
-  readonly intervalSeconds: number;
-}): Promise<boolean> {
+export function takeJob(
+  db: Database,
+  given: {
+    readonly name: string;
+    readonly holder: string;
+    readonly leaseSeconds: number;
+    readonly intervalSeconds: number;
+  },
+): Promise<boolean> {
   const args = {
     p_name: given.name,
     p_holder: given.holder,
     p_lease_seconds: given.leaseSeconds,
     p_interval_seconds: given.intervalSeconds,
   };
-  return call("take_job", args, z.boolean());
+  return call(db, "take_job", args, z.boolean());
 }
 
-export async function endJob(name: string, holder: string): Promise<void> {
-  await call("end_job", { p_name: name, p_holder: holder }, z.null());
+export async function endJob(db: Database, name: string, holder: string): Promise<void> {
+  await call(db, "end_job", { p_name: name, p_holder: holder }, z.null());
 }
 
 /** Deletes at most `batch` rows of each kind, and returns the numbers of deleted rows by kind. */
 export function sweepRowBatch(
+  db: Database,
   batch: number,
   ages: { readonly inputDays: number; readonly connectionDays: number },
 ): Promise<Record<string, number>> {
@@ -36,7 +42,7 @@ export function sweepRowBatch(
     p_input_days: ages.inputDays,
     p_connection_days: ages.connectionDays,
   };
-  return call("sweep_rows", args, z.record(z.string(), z.int()));
+  return call(db, "sweep_rows", args, z.record(z.string(), z.int()));
 }
 
 /** The SQL functions that delete rows by their age alone. */
@@ -49,62 +55,77 @@ export type AgeSweep =
   | "sweep_webhook_deliveries";
 
 /** Deletes at most `batch` rows that are older than so many days, and returns their number. */
-export const sweepOlder = (name: AgeSweep, batch: number, days: number): Promise<number> =>
-  call(name, { p_batch: batch, p_days: days }, z.int());
+export const sweepOlder = (
+  db: Database,
+  name: AgeSweep,
+  batch: number,
+  days: number,
+): Promise<number> => call(db, name, { p_batch: batch, p_days: days }, z.int());
 
-export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
-  call("due_media_removals", { p_batch: batch }, mediaKeys);
+export const dueMediaRemovals = (db: Database, batch: number): Promise<MediaKey[]> =>
+  call(db, "due_media_removals", { p_batch: batch }, mediaKeys);
 
 /** Returns files that have not been checked against the storage for a day. */
-export const mediaToCheck = (batch: number): Promise<MediaKey[]> =>
-  call("media_to_check", { p_batch: batch }, mediaKeys);
+export const mediaToCheck = (db: Database, batch: number): Promise<MediaKey[]> =>
+  call(db, "media_to_check", { p_batch: batch }, mediaKeys);
 
 /**
  * Stores the size of a file.
  * @param bytes null when the storage does not have the file; its row is then deleted.
  */
-export async function noteMediaCheck(key: MediaKey, bytes: number | null): Promise<void> {
+export async function noteMediaCheck(
+  db: Database,
+  key: MediaKey,
+  bytes: number | null,
+): Promise<void> {
   const args = { p_account_id: key.accountId, p_name: key.name, p_bytes: bytes };
-  await call("note_media_check", args, z.null());
+  await call(db, "note_media_check", args, z.null());
 }
 
 /** Returns the given files that have no row. */
-export const unownedMedia = (files: readonly MediaKey[]): Promise<MediaKey[]> =>
-  call("unowned_media", { p_files: files }, mediaKeys);
+export const unownedMedia = (db: Database, files: readonly MediaKey[]): Promise<MediaKey[]> =>
+  call(db, "unowned_media", { p_files: files }, mediaKeys);
 
 /** Returns the given ids that belong to no session. */
-export const unownedSandboxes = (sessionIds: readonly string[]): Promise<string[]> =>
-  call("unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
+export const unownedSandboxes = (db: Database, sessionIds: readonly string[]): Promise<string[]> =>
+  call(db, "unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
 
 const removal = storedSandbox.extend({ sessionId: z.string() });
 
-export const dueSandboxRemovals = (batch: number): Promise<z.output<typeof removal>[]> =>
-  call("due_sandbox_removals", { p_batch: batch }, z.array(removal));
+export const dueSandboxRemovals = (
+  db: Database,
+  batch: number,
+): Promise<z.output<typeof removal>[]> =>
+  call(db, "due_sandbox_removals", { p_batch: batch }, z.array(removal));
 
-export async function endSandboxRemoval(sessionId: string): Promise<void> {
-  await call("end_sandbox_removal", { p_session_id: sessionId }, z.null());
+export async function endSandboxRemoval(db: Database, sessionId: string): Promise<void> {
+  await call(db, "end_sandbox_removal", { p_session_id: sessionId }, z.null());
 }
 
 const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });
 
 /** Returns local sandboxes whose sessions have had no turn for so many days. */
 export const idleSandboxes = (
+  db: Database,
   days: number,
   batch: number,
 ): Promise<z.output<typeof idleSandbox>[]> =>
-  call("idle_sandboxes", { p_days: days, p_batch: batch }, z.array(idleSandbox));
+  call(db, "idle_sandboxes", { p_days: days, p_batch: batch }, z.array(idleSandbox));
 
 const turns = z.array(z.object({ turnId: z.string(), runId: z.string() }));
 
 /** Returns turns that have been unfinished for more than a day, oldest first. */
-export const unfinishedTurns = (batch: number): Promise<z.output<typeof turns>> =>
-  call("unfinished_turns", { p_batch: batch }, turns);
+export const unfinishedTurns = (db: Database, batch: number): Promise<z.output<typeof turns>> =>
+  call(db, "unfinished_turns", { p_batch: batch }, turns);
 
 const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
 
 /** Returns reservations of sandbox space that are older than an hour, oldest first. */
-export const staleSandboxReservations = (batch: number): Promise<z.output<typeof reservations>> =>
-  call("stale_sandbox_reservations", { p_batch: batch }, reservations);
+export const staleSandboxReservations = (
+  db: Database,
+  batch: number,
+): Promise<z.output<typeof reservations>> =>
+  call(db, "stale_sandbox_reservations", { p_batch: batch }, reservations);
 
 export type BatchSweep =
   | "add_accounts_of_messages"
@@ -113,7 +134,8 @@ export type BatchSweep =
   | "sweep_words";
 
 /** Handles at most `batch` rows, and returns their number. */
-export const sweepBatch = (name: BatchSweep, batch: number): Promise<number> =>
-  call(name, { p_batch: batch }, z.int());
+export const sweepBatch = (db: Database, name: BatchSweep, batch: number): Promise<number> =>
+  call(db, name, { p_batch: batch }, z.int());
 
-export const installationId = (): Promise<string> => call("installation_id", {}, z.string());
+export const installationId = (db: Database): Promise<string> =>
+  call(db, "installation_id", {}, z.string());

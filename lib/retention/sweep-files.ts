@@ -13,13 +13,13 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows, and returns their number. */
-export async function removeDeletedMedia({ media }: Parts<"media">): Promise<number> {
+export async function removeDeletedMedia({ db, media }: Parts<"db" | "media">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
-    const due = await dueMediaRemovals(BATCH);
+    const due = await dueMediaRemovals(db, BATCH);
     for (const key of due) {
       await media.remove(key);
-      await endMediaRemoval(key);
+      await endMediaRemoval(db, key);
       removed += 1;
     }
     if (due.length < BATCH) break;
@@ -28,13 +28,16 @@ export async function removeDeletedMedia({ media }: Parts<"media">): Promise<num
 }
 
 /** Removes the contents of workspaces that no version has, and returns their number. */
-export async function removeUnusedContents({ contents }: Parts<"contents">): Promise<number> {
+export async function removeUnusedContents({
+  db,
+  contents,
+}: Parts<"db" | "contents">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
-    const due = await dueContentRemovals(BATCH);
+    const due = await dueContentRemovals(db, BATCH);
     for (const key of due) {
       await contents.remove(key);
-      await endContentRemoval(key);
+      await endContentRemoval(db, key);
       removed += 1;
     }
     if (due.length < BATCH) break;
@@ -46,11 +49,11 @@ export async function removeUnusedContents({ contents }: Parts<"contents">): Pro
  * Measures files that have not been checked for a day, and deletes the rows of files that the storage
  * does not have. Returns the number of deleted rows.
  */
-export async function checkMediaRows({ media }: Parts<"media">): Promise<number> {
+export async function checkMediaRows({ db, media }: Parts<"db" | "media">): Promise<number> {
   let deleted = 0;
-  for (const key of await mediaToCheck(BATCH)) {
+  for (const key of await mediaToCheck(db, BATCH)) {
     const bytes = await media.sizeOf(key);
-    await noteMediaCheck(key, bytes);
+    await noteMediaCheck(db, key, bytes);
     if (bytes === null) deleted += 1;
   }
   return deleted;
@@ -60,11 +63,11 @@ export async function checkMediaRows({ media }: Parts<"media">): Promise<number>
  * Removes old files without a row from this machine's disk, and returns their number. A row is
  * created before its file, so a recent file without one belongs to a row that was just deleted.
  */
-export async function removeUnownedMedia({ media }: Parts<"media">): Promise<number> {
+export async function removeUnownedMedia({ db, media }: Parts<"db" | "media">): Promise<number> {
   let removed = 0;
   let batch: MediaKey[] = [];
   const flush = async () => {
-    for (const key of batch.length > 0 ? await unownedMedia(batch) : []) {
+    for (const key of batch.length > 0 ? await unownedMedia(db, batch) : []) {
       await media.remove(key);
       removed += 1;
     }

@@ -20,12 +20,12 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Destroys the sandboxes of deleted sessions, and returns their number. */
-export async function destroyDeletedSandboxes(app: Parts<"sandboxes">): Promise<number> {
+export async function destroyDeletedSandboxes(app: Parts<"db" | "sandboxes">): Promise<number> {
   let destroyed = 0;
-  for (const { sessionId, ...state } of await dueSandboxRemovals(BATCH)) {
+  for (const { sessionId, ...state } of await dueSandboxRemovals(app.db, BATCH)) {
     // The next run of the job retries a sandbox that cannot be destroyed now.
     if (await destroySandbox(app, state, log())) continue;
-    await endSandboxRemoval(sessionId);
+    await endSandboxRemoval(app.db, sessionId);
     destroyed += 1;
   }
   return destroyed;
@@ -36,13 +36,13 @@ export async function destroyDeletedSandboxes(app: Parts<"sandboxes">): Promise<
  * number.
  */
 export async function destroyIdleSandboxes(
-  app: Parts<"engine" | "sandboxes">,
+  app: Parts<"db" | "engine" | "sandboxes">,
   days = config().SANDBOX_RETENTION_DAYS,
 ): Promise<number> {
   const provider = app.sandboxes;
   if (days === 0 || !provider.folders) return 0;
   let destroyed = 0;
-  for (const { sessionId, accountId, ...state } of await idleSandboxes(days, BATCH)) {
+  for (const { sessionId, accountId, ...state } of await idleSandboxes(app.db, days, BATCH)) {
     if ((await provider.status(state)) !== "active") continue;
     const outcome = await stopSandbox(app, { accountId, sessionId, log: log() });
     if (!isAppError(outcome)) destroyed += 1;
@@ -51,15 +51,15 @@ export async function destroyIdleSandboxes(
 }
 
 /** Measures sandboxes whose jail ended unnoticed, as in a crash, and returns their number. */
-export async function measureLostSandboxes(app: Parts<"sandboxes">): Promise<number> {
+export async function measureLostSandboxes(app: Parts<"db" | "sandboxes">): Promise<number> {
   const { folders } = app.sandboxes;
   if (!folders) return 0;
   let measured = 0;
-  for (const { sessionId, reservedAt } of await staleSandboxReservations(BATCH)) {
+  for (const { sessionId, reservedAt } of await staleSandboxReservations(app.db, BATCH)) {
     const bytes = await folders.bytesOf(sessionId);
     // The sandbox is on another machine.
     if (bytes === null) continue;
-    await recordSandboxBytes(sessionId, reservedAt, bytes);
+    await recordSandboxBytes(app.db, sessionId, reservedAt, bytes);
     measured += 1;
   }
   return measured;
@@ -69,17 +69,17 @@ export async function measureLostSandboxes(app: Parts<"sandboxes">): Promise<num
  * Deletes folders of this machine whose session does not exist, as after a crash during
  * provisioning, and returns their number. Folders of another database are left alone.
  */
-export async function destroyUnownedSandboxes(app: Parts<"sandboxes">): Promise<number> {
+export async function destroyUnownedSandboxes(app: Parts<"db" | "sandboxes">): Promise<number> {
   const { folders } = app.sandboxes;
   if (!folders) return 0;
-  if (!(await folders.belongsTo(await installationId()))) {
+  if (!(await folders.belongsTo(await installationId(app.db)))) {
     log().warn("the local sandboxes belong to another database and are left alone");
     return 0;
   }
   const names = await folders.namesOlderThan(GRACE_MS);
   let destroyed = 0;
   for (let at = 0; at < Math.min(names.length, BATCH * MAX_BATCHES); at += BATCH) {
-    for (const sessionId of await unownedSandboxes(names.slice(at, at + BATCH))) {
+    for (const sessionId of await unownedSandboxes(app.db, names.slice(at, at + BATCH))) {
       await clearSandbox(app, sessionId, log());
       destroyed += 1;
     }

@@ -8,6 +8,7 @@ import { type UntrustedSource, withSources } from "@platform/endpoint/contract/a
 import type { UIMessage } from "ai";
 import { acceptsInput } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { landFiles } from "./land-files.ts";
 import { contextSize } from "./model-call.ts";
 import type { ActiveTurn } from "./state.ts";
@@ -18,7 +19,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 const PDF_SHARE = 0.5;
 
 export type FileParts = Parts<
-  "contextWindows" | "models" | "pdfInspections" | "queues" | "sandboxes"
+  "db" | "contextWindows" | "models" | "pdfInspections" | "queues" | "sandboxes"
 >;
 
 /**
@@ -69,13 +70,14 @@ export async function landMessages(
  * get without a call of the tool `read`. Returns all untrusted content of the turn.
  */
 export async function meetFiles(
+  db: Database,
   { account_id: accountId, untrusted }: Pick<ActiveTurn, "account_id" | "untrusted">,
   turnId: string,
   messages: readonly Pick<UIMessage, "parts">[],
 ): Promise<readonly UntrustedSource[]> {
   const met = messages.flatMap(strangersIn);
   if (withSources(untrusted, met) === untrusted) return untrusted;
-  return markUntrusted({ accountId, turnId }, met);
+  return markUntrusted(db, { accountId, turnId }, met);
 }
 
 const strangersIn = ({ parts }: Pick<UIMessage, "parts">): UntrustedSource[] =>

@@ -25,7 +25,7 @@ const refusals = {
  * Errors: 400, 404, 502, 503.
  */
 export async function folderEntries(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
 ): Promise<AsyncIterable<ZipEntry> | AppError> {
   const found = await withSandboxFiles(

@@ -18,10 +18,10 @@ export interface SandboxRequest {
  * Errors: 404 `Session not found`, 502 when the provider does not answer.
  */
 export async function getSandbox(
-  { sandboxes: provider }: Parts<"sandboxes">,
+  { db, sandboxes: provider }: Parts<"db" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
-  const found = await selectSandbox(accountId, sessionId);
+  const found = await selectSandbox(db, accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   try {

@@ -24,10 +24,10 @@ const failed = appError("upstream_error", "Failed to provision sandbox");
  * found`, 502 `Failed to provision sandbox`. Throws DatabaseUnavailable.
  */
 export async function provisionSandbox(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
-  const found = await selectSandbox(accountId, sessionId);
+  const found = await selectSandbox(app.db, accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null && (await isFull(app, accountId))) return sandboxQuotaExceeded;
 
@@ -36,7 +36,10 @@ export async function provisionSandbox(
     const ready = await activate(app, accountId, sessionId, expected, log);
     if (isAppError(ready)) return ready;
     if (ready === expected) return describeSandbox(ready, "active");
-    const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
+    const change = await replaceSandboxState(app.db, accountId, sessionId, {
+      expected,
+      next: ready,
+    });
     if (isAppError(change)) {
       // The session was deleted in the meantime, so nothing else refers to this sandbox.
       await destroySandbox(app, ready, log);
@@ -50,9 +53,12 @@ export async function provisionSandbox(
 }
 
 /** The limit applies to sandboxes on this machine; a sandbox service has its own limits. */
-async function isFull({ sandboxes }: Parts<"sandboxes">, accountId: string): Promise<boolean> {
+async function isFull(
+  { db, sandboxes }: Parts<"db" | "sandboxes">,
+  accountId: string,
+): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
-  return limit > 0 && sandboxes.folders !== undefined && isSandboxSpaceFull(accountId, limit);
+  return limit > 0 && sandboxes.folders !== undefined && isSandboxSpaceFull(db, accountId, limit);
 }
 
 /** Returns `current` when it is active, else a newly provisioned sandbox. */

@@ -36,13 +36,13 @@ const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-
  * many requests of the account are waiting, or the disk is full.
  */
 export async function withSandboxFiles<T>(
-  { sandboxes }: Parts<"sandboxes">,
+  { db, sandboxes }: Parts<"db" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
   use: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
   failed: AppError = readFailed,
 ): Promise<T | AppError> {
-  const found = await selectSandbox(accountId, sessionId);
+  const found = await selectSandbox(db, accountId, sessionId);
   if (isAppError(found)) return found;
   // The files of a provider that this server no longer uses are out of reach.
   if (found.sandbox?.provider !== sandboxes.name) return uninitialized;
@@ -77,7 +77,7 @@ const folderRefusals = {
 
 /** Lists a folder of the session's sandbox, by default its home. Errors: 400, 404, 502, 503. */
 export async function listFiles(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
 ): Promise<
   { path: string; entries: z.output<typeof sandboxFile>[]; truncated: boolean } | AppError
@@ -112,7 +112,7 @@ export interface FileContent {
 
 /** Reads a file of the session's sandbox. Errors: 400, 404, 502, 503. */
 export async function readFile(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { path, ...request }: SandboxRequest & { readonly path: string },
 ): Promise<FileContent | AppError> {
   const read = await withSandboxFiles(app, request, (files) => files.readFile(path), readRefusals);
@@ -128,7 +128,7 @@ const removeRefusals = {
 
 /** Removes a file or folder of the session's sandbox. Errors: 400, 404, 502, 503. */
 export const removeFile = (
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   { path, ...request }: SandboxRequest & { readonly path: string },
 ): Promise<null | AppError> =>
   withSandboxFiles(
@@ -155,7 +155,7 @@ const writeRefusals = {
  * Errors: 400, 403 for a full account, 404, 413, 502, 503.
  */
 export async function writeFile(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   {
     path,
     request,

@@ -6,6 +6,7 @@
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import type { SandboxSpace, SandboxState } from "@platform/sandbox/port";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { storedSandbox } from "./stored-sandbox.ts";
 
@@ -19,10 +20,12 @@ const found = z
 
 /** Errors: 404 `Session not found`. */
 export function selectSandbox(
+  db: Database,
   accountId: string,
   sessionId: string,
 ): Promise<{ readonly sandbox: SandboxState | null } | AppError> {
   return call(
+    db,
     "get_session",
     { p_account_id: accountId, p_session_id: sessionId },
     z.union([found, missing]),
@@ -35,11 +38,13 @@ export function selectSandbox(
  * Errors: 404 `Session not found`.
  */
 export function replaceSandboxState(
+  db: Database,
   accountId: string,
   sessionId: string,
   change: { readonly expected: SandboxState | null; readonly next: SandboxState | null },
 ): Promise<{ stored: boolean; sandbox: SandboxState | null } | AppError> {
   return call(
+    db,
     "set_sandbox_state",
     {
       p_account_id: accountId,
@@ -59,14 +64,14 @@ export function replaceSandboxState(
 const reservation = z.object({ granted: z.int(), reservedAt: z.string().nullable() });
 
 /** @param limitBytes the limit for all sandboxes of an account together */
-export function accountSpace(limitBytes: number): SandboxSpace {
+export function accountSpace(db: Database, limitBytes: number): SandboxSpace {
   return {
     async reserve(sessionId, wantedBytes) {
       const args = { p_session_id: sessionId, p_wanted: wantedBytes, p_limit: limitBytes };
-      const { granted, reservedAt } = await call("reserve_sandbox_bytes", args, reservation);
+      const { granted, reservedAt } = await call(db, "reserve_sandbox_bytes", args, reservation);
       return {
         grantedBytes: granted,
-        settle: (bytes) => recordSandboxBytes(sessionId, reservedAt, bytes),
+        settle: (bytes) => recordSandboxBytes(db, sessionId, reservedAt, bytes),
       };
     },
   };
@@ -74,14 +79,19 @@ export function accountSpace(limitBytes: number): SandboxSpace {
 
 /** Replaces a reservation by the measured size, unless there is a newer reservation. */
 export async function recordSandboxBytes(
+  db: Database,
   sessionId: string,
   reservedAt: string | null,
   bytes: number,
 ): Promise<void> {
   const args = { p_session_id: sessionId, p_reserved_at: reservedAt, p_bytes: bytes };
-  await call("record_sandbox_bytes", args, z.null());
+  await call(db, "record_sandbox_bytes", args, z.null());
 }
 
 /** Returns whether the sandboxes of an account have reached the limit. */
-export const isSandboxSpaceFull = (accountId: string, limitBytes: number): Promise<boolean> =>
-  call("is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes }, z.boolean());
+export const isSandboxSpaceFull = (
+  db: Database,
+  accountId: string,
+  limitBytes: number,
+): Promise<boolean> =>
+  call(db, "is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes }, z.boolean());

@@ -9,6 +9,7 @@ import { narrowHosts } from "@platform/kit/outbound/network-policy";
 import type { JSONValue } from "ai";
 import { lineOf } from "../approvals/effect-lines.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import type { TurnState } from "../running-turn/state.ts";
 import { createTask } from "./change-task.ts";
 import { createTaskContract, type NewTask } from "./contract.ts";
@@ -78,7 +79,7 @@ function optionsOf({ options }: Turn) {
  * @throws DatabaseUnavailable
  */
 export async function scheduleTask(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   turn: Turn & Pick<TurnState, "account_id">,
   id: string,
   input: unknown,
@@ -90,8 +91,8 @@ export async function scheduleTask(
 }
 
 /** Resolves with the newest tasks of an account. @throws DatabaseUnavailable */
-export async function listTasks(accountId: string): Promise<JSONValue> {
-  const { items } = await selectTasks(accountId, { limit: MAX_LISTED });
+export async function listTasks(db: Database, accountId: string): Promise<JSONValue> {
+  const { items } = await selectTasks(db, accountId, { limit: MAX_LISTED });
   return { schedules: items.map(shortTask) };
 }
 

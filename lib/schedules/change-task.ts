@@ -22,7 +22,7 @@ import type { Task } from "./task.ts";
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   accountId: string,
   id: string,
   values: NewTask,
@@ -30,11 +30,11 @@ export async function createTask(
   const fault =
     (await checkModel(app, values.model, "model")) ??
     (await checkOptions(app, accountId, values)) ??
-    (await checkRecipients(accountId, values.deliver));
+    (await checkRecipients(app.db, accountId, values.deliver));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
-  return insertTask(accountId, id, values, values.enabled ? next : null);
+  return insertTask(app.db, accountId, id, values, values.enabled ? next : null);
 }
 
 /**
@@ -43,7 +43,7 @@ export async function createTask(
  * changes the task at the same time.
  */
 export async function updateTask(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   accountId: string,
   id: string,
   changes: TaskChanges,
@@ -51,22 +51,22 @@ export async function updateTask(
   const fault =
     (await checkModel(app, changes.model, "model")) ??
     (await checkOptions(app, accountId, changes)) ??
-    (await checkRecipients(accountId, changes.deliver));
+    (await checkRecipients(app.db, accountId, changes.deliver));
   if (fault) return fault;
-  const read = await selectTask(accountId, id);
+  const read = await selectTask(app.db, accountId, id);
   if (isAppError(read)) return read;
   const next = nextOf(read, changes);
-  return isAppError(next) ? next : updateTaskFields(accountId, read, changes, next);
+  return isAppError(next) ? next : updateTaskFields(app.db, accountId, read, changes, next);
 }
 
 /** Deletes a scheduled prompt, and ends the subscriptions of its triggers. Errors: 404 `Task not found`. */
 export async function deleteTask(
-  app: Parts<"connectors">,
+  app: Parts<"db" | "connectors">,
   accountId: string,
   id: string,
   log: Logger,
 ): Promise<AppError | undefined> {
-  const refused = await removeTask(accountId, id);
+  const refused = await removeTask(app.db, accountId, id);
   if (!refused) await endUnusedSubscriptions(app, accountId, log);
   return refused;
 }

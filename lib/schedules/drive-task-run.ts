@@ -15,7 +15,7 @@ export async function driveTaskRun(
   app: RunParts & Parts<"deliveryWorker">,
   id: string,
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
-  const found = RUN_ID.test(id) ? await takeTaskRun(id) : null;
+  const found = RUN_ID.test(id) ? await takeTaskRun(app.db, id) : null;
   if (!found) return taskRunNotFound;
   if (found.firing) await startTaken(app, found.firing, null);
   if (found.job !== null) await startJob(app, found.job);

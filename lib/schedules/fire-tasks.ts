@@ -3,6 +3,7 @@
  * once, and any may die at any point: the database lets one of them make a firing, and a firing waits
  * there until its run has started.
  */
+
 import { randomUUID } from "node:crypto";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { drain, runPeriodically } from "@platform/kit/drain";
@@ -11,6 +12,7 @@ import type { Logger } from "pino";
 import type { Attempt } from "../content/generation.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { type RunParts, type StartedRun, startRun } from "../turns/start-run.ts";
 import { nextRun } from "./next-run.ts";
 import {
@@ -67,16 +69,16 @@ export async function fireDueTasks(
   app: Needs,
   now: Date | null = null,
 ): Promise<{ fired: number; started: number }> {
-  return { fired: await fireAll(now), started: await startAll(app, now) };
+  return { fired: await fireAll(app.db, now), started: await startAll(app, now) };
 }
 
-async function fireAll(now: Date | null): Promise<number> {
+async function fireAll(db: Database, now: Date | null): Promise<number> {
   let fired = 0;
   for (;;) {
-    const due = await dueTasks(now, BATCH);
+    const due = await dueTasks(db, now, BATCH);
     for (const { id, schedule, timezone, nextRunAt } of due.tasks) {
       const next = nextOf(schedule, timezone, due.now);
-      if (await fireTask(id, nextRunAt, next, now)) fired += 1;
+      if (await fireTask(db, id, nextRunAt, next, now)) fired += 1;
     }
     if (due.tasks.length < BATCH || drain().hasBegun) return fired;
   }
@@ -95,7 +97,7 @@ function nextOf(schedule: string, timezone: string, now: Date): Date | null {
 async function startAll(app: Needs, now: Date | null): Promise<number> {
   let started = 0;
   while (!drain().hasBegun) {
-    const firings = await takeFirings(now, MAX_STARTS);
+    const firings = await takeFirings(app.db, now, MAX_STARTS);
     const start = async (firing: Firing) =>
       (await handOver(app, firing, now)) ? null : startTaken(app, firing, now);
     const runs = await Promise.all(firings.map(start));
@@ -111,14 +113,14 @@ async function startAll(app: Needs, now: Date | null): Promise<number> {
  * process that dies on the way leaves the firing to others, who hand over the same task run once more.
  * Never throws.
  */
-async function handOver({ tasks }: Needs, firing: Firing, now: Date | null): Promise<boolean> {
+async function handOver({ db, tasks }: Needs, firing: Firing, now: Date | null): Promise<boolean> {
   const { id, accountId, taskRunId, isHandedOver } = firing;
   if (!tasks.start || isHandedOver) return false;
   try {
     const task = { accountId, taskIdentifier: "scheduled-prompt", taskRunId } as const;
     const remoteRunId = await tasks.start(task, log());
     if (isAppError(remoteRunId)) return false;
-    await handOverFiring(id, now, remoteRunId);
+    await handOverFiring(db, id, now, remoteRunId);
     return true;
   } catch (error) {
     log().error({ err: error, taskRunId }, "a scheduled task could not be handed over");
@@ -141,11 +143,11 @@ export async function startTaken(
     const run = await startFiring(app, firing, log());
     if (!isAppError(run)) return run;
     if (PASSING.includes(run.code)) {
-      if (drain().hasBegun) await refuseFiring(id, now, 0, null);
-      else await refuseFiring(id, now, RETRY_SECONDS, run.message);
+      if (drain().hasBegun) await refuseFiring(app.db, id, now, 0, null);
+      else await refuseFiring(app.db, id, now, RETRY_SECONDS, run.message);
       return null;
     }
-    await endFiring(id, run === taskDeleted ? "CANCELED" : "FAILED", run);
+    await endFiring(app.db, id, run === taskDeleted ? "CANCELED" : "FAILED", run);
     return run;
   } catch (error) {
     log().error({ err: error, taskRunId }, "a scheduled run could not be started");
@@ -184,7 +186,7 @@ async function startFiring(app: RunParts, firing: Firing, log: Logger) {
     template_version: task.templateVersion,
     log,
   });
-  if (!isAppError(run)) await recordStartedRun(id, run);
+  if (!isAppError(run)) await recordStartedRun(app.db, id, run);
   return run;
 }
 
@@ -208,13 +210,13 @@ const withEvent = (prompt: string, event: string) => {
  */
 export async function runTaskNow(app: Needs, attempt: Attempt, id: string, log: Logger) {
   const { caller, effectId, idempotencyKey, keepAlive } = attempt;
-  const firing = await fireTaskNow(caller.accountId, id, effectId, idempotencyKey);
+  const firing = await fireTaskNow(app.db, caller.accountId, id, effectId, idempotencyKey);
   if (isAppError(firing)) return firing;
   const run = await startFiring(app, firing, log);
   if (!isAppError(run)) {
     keepAlive(handOver(app, firing, null));
     return { taskRunId: firing.taskRunId, ...run };
   }
-  await discardFiring(firing.id);
+  await discardFiring(app.db, firing.id);
   return run satisfies AppError;
 }

@@ -1,5 +1,6 @@
 /**
- * Scheduled prompts and their firings (supabase/schemas/60_schedules.sql).
+ * Scheduled prompts and their firings (supabase/schemas/60_schedules.sql). This file is long because it has all of
+ * their queries.
  * @throws DatabaseUnavailable from every function here.
  */
 
@@ -14,6 +15,7 @@ import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { optionsIn } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import {
@@ -47,6 +49,7 @@ const found = z.object({ task: storedTask }).transform((answer) => answer.task);
 
 /** Errors: 404 `Template not found`, 404 `Template version not found`, 403 for too many tasks. Repeating an id has no effect. */
 export function insertTask(
+  db: Database,
   accountId: string,
   id: string,
   values: NewTask,
@@ -67,27 +70,32 @@ export function insertTask(
     p_max_tasks: MAX_TASKS,
     p_options: optionsIn(values, taskOptionChanges),
   };
-  return call("create_task", args, z.union([found, refused]));
+  return call(db, "create_task", args, z.union([found, refused]));
 }
 
-export function selectTasks(accountId: string, page: PageRequest): Promise<Page<Task>> {
+export function selectTasks(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Task>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_tasks", args, pageOf(storedTask, page));
+  return call(db, "list_tasks", args, pageOf(storedTask, page));
 }
 
 /** Errors: 404 `Task not found`. */
 export function selectTaskFirings(
+  db: Database,
   accountId: string,
   taskId: string,
   page: PageRequest,
 ): Promise<Page<TaskFiring> | AppError> {
   const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
-  return call("list_task_firings", args, z.union([pageOf(storedFiring, page), refused]));
+  return call(db, "list_task_firings", args, z.union([pageOf(storedFiring, page), refused]));
 }
 
 /** Errors: 404 `Task not found`. */
-export const selectTask = (accountId: string, id: string): Promise<Task | AppError> =>
-  call("get_task", { p_account_id: accountId, p_id: id }, z.union([found, refused]));
+export const selectTask = (db: Database, accountId: string, id: string): Promise<Task | AppError> =>
+  call(db, "get_task", { p_account_id: accountId, p_id: id }, z.union([found, refused]));
 
 /**
  * Changes a task as it was read. Errors: 404 `Task not found`, 404 `Template not found`, 409 when it has
@@ -95,6 +103,7 @@ export const selectTask = (accountId: string, id: string): Promise<Task | AppErr
  * @param nextRunAt null disables the task; undefined leaves the time as it is
  */
 export function updateTaskFields(
+  db: Database,
   accountId: string,
   read: Task,
   changes: TaskChanges,
@@ -119,13 +128,22 @@ export function updateTaskFields(
     p_options: optionsIn(changes, taskOptionChanges),
     p_template_version: changes.template_version ?? null,
   };
-  return call("update_task", args, z.union([found, refused]));
+  return call(db, "update_task", args, z.union([found, refused]));
 }
 
 /** Errors: 404 `Task not found`. */
-export function removeTask(accountId: string, id: string): Promise<AppError | undefined> {
+export function removeTask(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   const deleted = z.object({ deleted: z.literal(true) }).transform(() => undefined);
-  return call("delete_task", { p_account_id: accountId, p_id: id }, z.union([deleted, refused]));
+  return call(
+    db,
+    "delete_task",
+    { p_account_id: accountId, p_id: id },
+    z.union([deleted, refused]),
+  );
 }
 
 const due = z.object({
@@ -136,18 +154,22 @@ const due = z.object({
 });
 
 /** @param now the time that counts; null for the database's clock, which all servers share */
-export const dueTasks = (now: Date | null, limit: number): Promise<z.output<typeof due>> =>
-  call("due_tasks", { p_now: now, p_limit: limit }, due);
+export const dueTasks = (
+  db: Database,
+  now: Date | null,
+  limit: number,
+): Promise<z.output<typeof due>> => call(db, "due_tasks", { p_now: now, p_limit: limit }, due);
 
 /** Returns whether this call has made the firing of `expected`, and no other server. */
 export function fireTask(
+  db: Database,
   id: string,
   expected: string,
   next: Date | null,
   now: Date | null,
 ): Promise<boolean> {
   const args = { p_task_id: id, p_expected: expected, p_next: next, p_now: now };
-  return call("fire_task", args, z.boolean());
+  return call(db, "fire_task", args, z.boolean());
 }
 
 export const firing = z.object({
@@ -184,9 +206,9 @@ export type Firing = z.output<typeof firing>;
 export const LEASE_SECONDS = 60;
 
 /** Leases waiting firings of all accounts. */
-export function takeFirings(now: Date | null, limit: number): Promise<Firing[]> {
+export function takeFirings(db: Database, now: Date | null, limit: number): Promise<Firing[]> {
   const args = { p_now: now, p_lease_seconds: LEASE_SECONDS, p_limit: limit };
-  return call("take_firings", args, z.array(firing));
+  return call(db, "take_firings", args, z.array(firing));
 }
 
 const taken = z.object({
@@ -200,14 +222,18 @@ const taken = z.object({
  * Returns the state of a task run of any account, and its pending work: a leased firing, or the job of a
  * generation. Null without such a run.
  */
-export const takeTaskRun = (taskRunId: string): Promise<z.output<typeof taken> | null> =>
-  call("take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
+export const takeTaskRun = (
+  db: Database,
+  taskRunId: string,
+): Promise<z.output<typeof taken> | null> =>
+  call(db, "take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
 
 /** A firing whose task another service has been given is started here when it is not asked for by then. */
 const PATIENCE_SECONDS = 5 * 60;
 
 /** @param remoteRunId the run of the other service */
 export async function handOverFiring(
+  db: Database,
   id: string,
   now: Date | null,
   remoteRunId: string,
@@ -218,11 +244,12 @@ export async function handOverFiring(
     p_patience_seconds: PATIENCE_SECONDS,
     p_remote_run_id: remoteRunId,
   };
-  await call("hand_over_firing", args, z.null());
+  await call(db, "hand_over_firing", args, z.null());
 }
 
 /** Creates a firing that a request asks for, or finds the one of an earlier attempt. Errors: 404. */
 export function fireTaskNow(
+  db: Database,
   accountId: string,
   id: string,
   firingId: string,
@@ -236,16 +263,17 @@ export function fireTaskNow(
     p_idempotency_key: idempotencyKey,
   };
   const made = z.object({ firing }).transform((answer) => answer.firing);
-  return call("fire_task_now", args, z.union([made, refused]));
+  return call(db, "fire_task_now", args, z.union([made, refused]));
 }
 
 export async function recordStartedRun(
+  db: Database,
   id: string,
   run: { readonly runId: string; readonly chatId: string; readonly sessionId: string },
 ): Promise<void> {
   const { runId, chatId, sessionId } = run;
   const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
-  await call("record_started_run", args, z.null());
+  await call(db, "record_started_run", args, z.null());
 }
 
 /** A refused firing is tried again for so long. */
@@ -253,6 +281,7 @@ const MAX_REFUSED_SECONDS = 60 * 60;
 
 /** @param refusal null when this server only hands the firing over */
 export async function refuseFiring(
+  db: Database,
   id: string,
   now: Date | null,
   retrySeconds: number,
@@ -265,19 +294,20 @@ export async function refuseFiring(
     p_max_age_seconds: MAX_REFUSED_SECONDS,
     p_refusal: refusal,
   };
-  await call("refuse_firing", args, z.null());
+  await call(db, "refuse_firing", args, z.null());
 }
 
 export async function endFiring(
+  db: Database,
   id: string,
   status: "FAILED" | "CANCELED",
   { code, message }: Pick<AppError, "code" | "message">,
 ): Promise<void> {
   const args = { p_id: id, p_status: status, p_code: code, p_message: message };
-  await call("end_firing", args, z.null());
+  await call(db, "end_firing", args, z.null());
 }
 
 /** Takes back a firing whose run has been refused. */
-export async function discardFiring(id: string): Promise<void> {
-  await call("discard_firing", { p_id: id }, z.null());
+export async function discardFiring(db: Database, id: string): Promise<void> {
+  await call(db, "discard_firing", { p_id: id }, z.null());
 }

@@ -9,6 +9,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf, timestamp } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";
 
@@ -25,15 +26,20 @@ const branches = z.object({ branches: z.array(branch) });
 const rating = rowOf(feedback);
 
 /** Errors: 404 for the session and the chat. */
-export const selectBranches = (address: ChatAddress): Promise<{ branches: Branch[] } | AppError> =>
-  call("list_branches", chatArguments(address), z.union([branches, missing]));
+export const selectBranches = (
+  db: Database,
+  address: ChatAddress,
+): Promise<{ branches: Branch[] } | AppError> =>
+  call(db, "list_branches", chatArguments(address), z.union([branches, missing]));
 
 /** Errors: 404 for the session, the chat and the message; 409 while a turn is active or waits. */
 export const chooseBranch = (
+  db: Database,
   address: ChatAddress,
   messageId: string,
 ): Promise<{ branches: Branch[] } | AppError> =>
   call(
+    db,
     "choose_branch",
     { ...chatArguments(address), p_message_id: messageId },
     z.union([branches, busy, missing]),
@@ -41,9 +47,11 @@ export const chooseBranch = (
 
 /** Errors: 404 for the session and the chat. */
 export const selectFeedback = (
+  db: Database,
   address: ChatAddress,
 ): Promise<{ feedback: Feedback[] } | AppError> =>
   call(
+    db,
     "list_feedback",
     chatArguments(address),
     z.union([z.object({ feedback: z.array(rating) }), missing]),
@@ -51,6 +59,7 @@ export const selectFeedback = (
 
 /** Errors: 404 for the session, the chat and the message, which must be an assistant's. */
 export const rateMessage = (
+  db: Database,
   address: ChatAddress & { readonly messageId: string },
   given: {
     readonly rating: Feedback["rating"] | null;
@@ -58,6 +67,7 @@ export const rateMessage = (
   },
 ): Promise<{ feedback: Feedback | null } | AppError> =>
   call(
+    db,
     "rate_message",
     {
       ...chatArguments(address),
@@ -74,8 +84,9 @@ const hiddenMessage = z.looseObject({ created_at: timestamp });
  * Returns the parts that the body of a chat leaves out: the messages of its other branches, the ratings,
  * and its selections.
  */
-export const exportBranches = (accountId: string, chatId: string) =>
+export const exportBranches = (db: Database, accountId: string, chatId: string) =>
   call(
+    db,
     "export_branches",
     { p_account_id: accountId, p_chat_id: chatId },
     z.object({

@@ -16,16 +16,16 @@ import { insertChat, updateChatFields } from "./store.ts";
  * chat of another session.
  */
 export async function createChat(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   address: Omit<ChatAddress, "chatId">,
   { connectors, ...values }: NewChat,
 ): Promise<Chat | AppError> {
   const fault =
     (await checkModel(app, values.modelId)) ?? (await checkOptions(app, address.accountId, values));
   if (fault) return fault;
-  const chat = await insertChat(address, values, app.models.defaultModelId);
+  const chat = await insertChat(app.db, address, values, app.models.defaultModelId);
   if (isAppError(chat) || !connectors?.length) return chat;
-  const chosen = await setChatConnectors({ ...address, chatId: chat.id }, connectors);
+  const chosen = await setChatConnectors(app.db, { ...address, chatId: chat.id }, connectors);
   return isAppError(chosen) ? chosen : chat;
 }
 
@@ -34,12 +34,12 @@ export async function createChat(
  * Errors: 400 for an unknown model, 404 for the session, the chat or the template.
  */
 export async function updateChat(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
   const fault =
     (await checkModel(app, changes.modelId)) ??
     (await checkOptions(app, address.accountId, changes));
-  return fault ?? updateChatFields(address, changes, app.models.defaultModelId);
+  return fault ?? updateChatFields(app.db, address, changes, app.models.defaultModelId);
 }

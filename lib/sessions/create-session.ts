@@ -14,7 +14,7 @@ import { insertSession } from "./store.ts";
  * artist and organization. Errors: 400 for an unknown model.
  */
 export async function createSession(
-  app: Parts<"models" | "sandboxes">,
+  app: Parts<"db" | "models" | "sandboxes">,
   { accountId }: Pick<Caller, "accountId">,
   { modelId, connectors, sandbox, title, artistId, organization_id, ...options }: NewSession,
   log: Logger,
@@ -22,10 +22,19 @@ export async function createSession(
   const fault = await checkModel(app, modelId);
   if (fault) return fault;
   const values = { title, artistId, organization_id, options };
-  const created = await insertSession(accountId, values, modelId ?? app.models.defaultModelId);
+  const created = await insertSession(
+    app.db,
+    accountId,
+    values,
+    modelId ?? app.models.defaultModelId,
+  );
   const { session, chat } = created;
   if (connectors?.length) {
-    await setChatConnectors({ accountId, sessionId: session.id, chatId: chat.id }, connectors);
+    await setChatConnectors(
+      app.db,
+      { accountId, sessionId: session.id, chatId: chat.id },
+      connectors,
+    );
   }
   if (!sandbox) return created;
   const provisioned = await provisionSandbox(app, { accountId, sessionId: session.id, log });

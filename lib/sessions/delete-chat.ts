@@ -10,14 +10,14 @@ import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.
  * Deletes a chat with its messages, after it has stopped its run.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function deleteChat(app: Parts<"engine">, address: ChatAddress) {
-  const found = await selectChat(address);
+export async function deleteChat(app: Parts<"db" | "engine">, address: ChatAddress) {
+  const found = await selectChat(app.db, address);
   if (isAppError(found)) return found;
   if (found.activeStreamId !== null) {
     const stopped = await stopTurn(app, address.accountId, address.chatId);
     if (isAppError(stopped)) return stopped;
   }
-  const removed = await removeChat(address);
+  const removed = await removeChat(app.db, address);
   return isAppError(removed) ? removed : undefined;
 }
 
@@ -26,14 +26,14 @@ export async function deleteChat(app: Parts<"engine">, address: ChatAddress) {
  * chats and their sandboxes. Returns the ids of the deleted chats.
  */
 export async function deleteChats(
-  app: Parts<"engine" | "sandboxes">,
+  app: Parts<"db" | "engine" | "sandboxes">,
   accountId: string,
   ids: readonly string[],
   log: Logger,
 ): Promise<string[]> {
-  const active = await selectActiveChats(accountId, ids);
+  const active = await selectActiveChats(app.db, accountId, ids);
   await Promise.all(active.map((chatId) => stopTurn(app, accountId, chatId)));
-  const { deleted, sandboxes } = await removeChats(accountId, ids);
+  const { deleted, sandboxes } = await removeChats(app.db, accountId, ids);
   // The retention job destroys a sandbox that cannot be destroyed now.
   await Promise.all(sandboxes.map((sandbox) => destroySandbox(app, sandbox, log)));
   return deleted;

@@ -11,17 +11,17 @@ import { removeSession, selectSession } from "./store.ts";
  * request can be repeated.
  */
 export async function deleteSession(
-  app: Parts<"engine" | "sandboxes">,
+  app: Parts<"db" | "engine" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<AppError | undefined> {
-  const found = await selectSession(accountId, sessionId);
+  const found = await selectSession(app.db, accountId, sessionId);
   if (isAppError(found)) return found;
   await stopSessionRuns(app, sessionId);
   if (found.sandbox) {
     const failure = await destroySandbox(app, found.sandbox, log);
     if (failure) return failure;
   }
-  const removed = await removeSession(accountId, sessionId);
+  const removed = await removeSession(app.db, accountId, sessionId);
   if (isAppError(removed)) return removed;
   // A sandbox that was provisioned after the read is known only from the deleted row.
   if (removed.sandbox && removed.sandbox.createdAt !== found.sandbox?.createdAt) {

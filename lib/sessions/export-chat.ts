@@ -2,6 +2,7 @@ import { type AppError, isAppError } from "@platform/endpoint/contract/app-error
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { streamOf } from "@platform/kit/stream-of";
 import { visibleName } from "@platform/kit/visible-name";
+import type { Database } from "../platform/database/port.ts";
 import { attachmentHeaders } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
@@ -13,14 +14,15 @@ import { selectChatBody } from "./store.ts";
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function exportChat(
+  db: Database,
   address: ChatAddress,
   format: "markdown" | "json",
 ): Promise<Response | AppError> {
   if (format === "json") {
-    const body = await selectChatBody(address);
+    const body = await selectChatBody(db, address);
     return isAppError(body) ? body : file(body, "application/json", `chat-${address.chatId}.json`);
   }
-  const found = await readChat(address);
+  const found = await readChat(db, address);
   if (isAppError(found)) return found;
   const text = streamOf(markdownOf(found.chat, found.messages));
   return file(text, "text/markdown; charset=utf-8", `${fileNameOf(found.chat)}.md`);

@@ -12,27 +12,31 @@ import { selectChat, selectChatBody } from "./store.ts";
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function openChat(
-  app: Parts<"models">,
+  app: Parts<"db" | "models">,
   address: ChatAddress,
   include: readonly ChatPart[] = [],
 ): Promise<ReadableStream<Uint8Array> | AppError> {
   const read = {
-    branches: () => selectBranches(address),
-    connectors: () => selectChatConnectors(address),
+    branches: () => selectBranches(app.db, address),
+    connectors: () => selectChatConnectors(app.db, address),
     model: () => modelOf(app, address),
-    feedback: () => selectFeedback(address),
+    feedback: () => selectFeedback(app.db, address),
     queue: async () => {
-      const queued = await selectQueuedMessages(address.accountId, address.chatId);
+      const queued = await selectQueuedMessages(app.db, address.accountId, address.chatId);
       return isAppError(queued) ? queued : { queue: queued.messages };
     },
   };
   // The messages are read last: a queued message that becomes one of them in the meantime is not missed.
   const parts = await Promise.all(include.map((part) => read[part]()));
-  return selectChatBody(address, Object.assign({}, ...parts.filter((part) => !isAppError(part))));
+  return selectChatBody(
+    app.db,
+    address,
+    Object.assign({}, ...parts.filter((part) => !isAppError(part))),
+  );
 }
 
-async function modelOf({ models }: Parts<"models">, address: ChatAddress) {
-  const chat = await selectChat(address);
+async function modelOf({ db, models }: Parts<"db" | "models">, address: ChatAddress) {
+  const chat = await selectChat(db, address);
   if (isAppError(chat)) return chat;
   const id = chat.modelId || models.defaultModelId;
   const name = (await models.list())?.find((model) => model.id === id)?.name ?? id;

@@ -1,6 +1,7 @@
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { ChatAddress } from "@platform/endpoint/contract/chat-address";
 import { JSONParser } from "@streamparser/json";
+import type { Database } from "../platform/database/port.ts";
 import { type Chat, chat, type Message, message } from "./session.ts";
 import { selectChatBody } from "./store.ts";
 
@@ -9,9 +10,10 @@ import { selectChatBody } from "./store.ts";
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function readChat(
+  db: Database,
   address: ChatAddress,
 ): Promise<{ chat: Chat; messages: AsyncGenerator<Message> } | AppError> {
-  const body = await selectChatBody(address);
+  const body = await selectChatBody(db, address);
   if (isAppError(body)) return body;
   const values = valuesOf(body);
   // The body starts with the chat.

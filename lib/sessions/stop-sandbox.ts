@@ -11,17 +11,17 @@ import { stopSessionRuns } from "../turns/stop-turn.ts";
  * Errors: 404 `Session not found`, 502 when the provider cannot stop the sandbox.
  */
 export async function stopSandbox(
-  app: Parts<"engine" | "sandboxes">,
+  app: Parts<"db" | "engine" | "sandboxes">,
   { accountId, sessionId, log }: SandboxRequest,
 ): Promise<SandboxView | AppError> {
-  const found = await selectSandbox(accountId, sessionId);
+  const found = await selectSandbox(app.db, accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   await stopSessionRuns(app, sessionId);
   // The sandbox comes first, so after a crash the state still names the sandbox to stop.
   const failure = await destroySandbox(app, found.sandbox, log);
   if (failure) return failure;
-  const change = await replaceSandboxState(accountId, sessionId, {
+  const change = await replaceSandboxState(app.db, accountId, sessionId, {
     expected: found.sandbox,
     next: null,
   });

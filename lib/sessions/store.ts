@@ -1,6 +1,7 @@
 /**
  * The queries of sessions, chats and messages. The tenant is an argument of every function, and the
  * row of another account counts as missing. Every function here throws DatabaseUnavailable.
+ * This file is long because it has all of these queries.
  */
 
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
@@ -22,6 +23,7 @@ import { streamOf } from "@platform/kit/stream-of";
 import type { SandboxState } from "@platform/sandbox/port";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import type { ChatQuery } from "./chats-contract.ts";
@@ -66,6 +68,7 @@ export const createdSession = z
 
 /** Inserts a session and its first chat. The pipeline has checked the access to artist and organization. */
 export function insertSession(
+  db: Database,
   accountId: string,
   values: Pick<NewSession, "title" | "artistId" | "organization_id"> & {
     readonly options?: RunOptions | undefined;
@@ -80,14 +83,18 @@ export function insertSession(
     p_model_id: modelId,
     p_options: values.options ?? {},
   };
-  return call("create_session", args, createdSession);
+  return call(db, "create_session", args, createdSession);
 }
 
 const listedSession = storedSession.transform((row) => row.session);
 
-export function selectSessions(accountId: string, page: PageRequest): Promise<Page<Session>> {
+export function selectSessions(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Session>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_sessions", args, pageOf(listedSession, page));
+  return call(db, "list_sessions", args, pageOf(listedSession, page));
 }
 
 const sessionArguments = (accountId: string, sessionId: string) => ({
@@ -95,19 +102,30 @@ const sessionArguments = (accountId: string, sessionId: string) => ({
   p_session_id: sessionId,
 });
 
-export const selectSession = (accountId: string, sessionId: string) =>
-  call("get_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
+export const selectSession = (db: Database, accountId: string, sessionId: string) =>
+  call(db, "get_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
 
-export const updateSessionTitle = (accountId: string, sessionId: string, title: string) =>
+export const updateSessionTitle = (
+  db: Database,
+  accountId: string,
+  sessionId: string,
+  title: string,
+) =>
   call(
+    db,
     "update_session",
     { ...sessionArguments(accountId, sessionId), p_title: title },
     z.union([foundSession, missing]),
   );
 
 /** Returns the deleted row, which names a sandbox that was provisioned at the last moment. */
-export const removeSession = (accountId: string, sessionId: string) =>
-  call("delete_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
+export const removeSession = (db: Database, accountId: string, sessionId: string) =>
+  call(
+    db,
+    "delete_session",
+    sessionArguments(accountId, sessionId),
+    z.union([foundSession, missing]),
+  );
 
 const conflict = z
   .object({ conflict: z.literal(true) })
@@ -115,6 +133,7 @@ const conflict = z
 
 /** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
 export function insertChat(
+  db: Database,
   { accountId, sessionId }: Omit<ChatAddress, "chatId">,
   values: NewChat,
   defaultModelId: string,
@@ -130,15 +149,17 @@ export function insertChat(
     p_options: optionsIn(values),
     p_default_model_id: defaultModelId,
   };
-  return call("create_chat", args, z.union([oneChat, missing, conflict]));
+  return call(db, "create_chat", args, z.union([oneChat, missing, conflict]));
 }
 
 export function selectChats(
+  db: Database,
   accountId: string,
   sessionId: string,
   page: PageRequest,
 ): Promise<Page<Chat> | AppError> {
   return call(
+    db,
     "list_chats",
     { ...sessionArguments(accountId, sessionId), ...pageArguments(page) },
     z.union([pageOf(storedChat, page), missing]),
@@ -146,10 +167,12 @@ export function selectChats(
 }
 
 export function selectAccountChats(
+  db: Database,
   accountId: string,
   { q, artist_id, archived, pinned, pinned_first, waiting, ...page }: ChatQuery,
 ): Promise<Page<FoundChat>> {
   return call(
+    db,
     "list_account_chats",
     {
       p_account_id: accountId,
@@ -165,8 +188,8 @@ export function selectAccountChats(
   );
 }
 
-export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
-  call("get_chat", chatArguments(address), z.union([oneChat, missing]));
+export const selectChat = (db: Database, address: ChatAddress): Promise<Chat | AppError> =>
+  call(db, "get_chat", chatArguments(address), z.union([oneChat, missing]));
 
 /** Of messages: a page has at least one, which may be larger. */
 const CHAT_PAGE_BYTES = 512 * 1024;
@@ -177,18 +200,19 @@ const CHAT_PAGE_BYTES = 512 * 1024;
  * @param more further fields of the body
  */
 export async function selectChatBody(
+  db: Database,
   address: ChatAddress,
   more: object = {},
 ): Promise<ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
-  const first = await chatPage(args);
+  const first = await chatPage(db, args);
   if (first) {
     const { chat, messages } = first;
     const fields = JSON.stringify({ ...more, chat, isStreaming: chat.activeStreamId !== null });
     const start = `${fields.slice(0, -1)},"messages":[`;
-    return streamOf(chatPages(args, { ...first, messages: start + messages }));
+    return streamOf(chatPages(db, args, { ...first, messages: start + messages }));
   }
-  const found = await selectChat(address);
+  const found = await selectChat(db, address);
   return isAppError(found) ? found : appError("not_found", "Chat not found");
 }
 
@@ -204,8 +228,13 @@ interface ChatPage {
 }
 
 /** Null when the chat is missing. */
-async function chatPage(args: ChatArguments, after?: ChatPage["last"]): Promise<ChatPage | null> {
+async function chatPage(
+  db: Database,
+  args: ChatArguments,
+  after?: ChatPage["last"],
+): Promise<ChatPage | null> {
   const [head, ...texts] = await call(
+    db,
     "get_chat_body_page",
     {
       ...args,
@@ -235,23 +264,29 @@ function readMessage(lines: string) {
   return { head, text: `${fields},"parts":${rest}}` };
 }
 
-async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<string> {
+async function* chatPages(
+  db: Database,
+  args: ChatArguments,
+  first: ChatPage,
+): AsyncGenerator<string> {
   let page: ChatPage | null = first;
   for (let text = page.messages; ; text = `,${page.messages}`) {
     yield page.last ? text : `${text}]}`;
     if (!page.last) return;
-    page = await chatPage(args, page.last);
+    page = await chatPage(db, args, page.last);
     if (!page) throw new Error("The chat was deleted while it was read");
   }
 }
 
 /** Undefined fields stay unchanged; empty ones are removed. */
 export function updateChatFields(
+  db: Database,
   address: ChatAddress,
   changes: ChatChanges,
   defaultModelId: string,
 ): Promise<Chat | AppError> {
   return call(
+    db,
     "update_chat",
     {
       ...chatArguments(address),
@@ -271,19 +306,25 @@ export function updateChatFields(
   );
 }
 
-export const removeChat = (address: ChatAddress): Promise<Chat | AppError> =>
-  call("delete_chat", chatArguments(address), z.union([oneChat, missing]));
+export const removeChat = (db: Database, address: ChatAddress): Promise<Chat | AppError> =>
+  call(db, "delete_chat", chatArguments(address), z.union([oneChat, missing]));
 
 /** Returns the ids of the account's chats with an active turn. */
-export const selectActiveChats = (accountId: string, ids: readonly string[]): Promise<string[]> =>
-  call("active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
+export const selectActiveChats = (
+  db: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<string[]> =>
+  call(db, "active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
 
 /** Deletes chats, and sessions that have none then. Returns the sandboxes of these sessions. */
 export const removeChats = (
+  db: Database,
   accountId: string,
   ids: readonly string[],
 ): Promise<{ deleted: string[]; sandboxes: SandboxState[] }> =>
   call(
+    db,
     "delete_chats",
     { p_account_id: accountId, p_ids: ids },
     z.object({ deleted: z.array(z.string()), sandboxes: z.array(storedSandbox) }),

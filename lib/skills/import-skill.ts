@@ -5,6 +5,7 @@ import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import { cutOutput } from "@platform/sandbox/cut-output";
 import { fetchSkill } from "@platform/skills/fetch-skill";
 import { allowsLoopback } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { putSkill, type SkillOwner, type StoredSkill, selectSkill } from "./store.ts";
 
@@ -21,6 +22,7 @@ export interface Import extends StoredSkill {
  * changes. Errors: 400, 403, 404, 502.
  */
 export async function importSkill(
+  db: Database,
   owner: SkillOwner,
   request: ImportRequest,
 ): Promise<Import | AppError> {
@@ -28,7 +30,7 @@ export async function importSkill(
   if (isAppError(fetched)) return fetched;
   const { content, ...place } = fetched;
   const origin = { url: request.url, ...place };
-  const current = await selectSkill(owner, content.name);
+  const current = await selectSkill(db, owner, content.name);
   const isOwn =
     !isAppError(current) && current.skill.organization_id === (owner.organizationId ?? null);
   if (isOwn && current.skill.sha256 === content.sha256) {
@@ -39,6 +41,6 @@ export async function importSkill(
     const update = { sha256: content.sha256, origin, diff };
     return { ...current, created: false, update };
   }
-  const saved = await putSkill(owner, content, origin);
+  const saved = await putSkill(db, owner, content, origin);
   return isAppError(saved) ? saved : { ...saved, update: null };
 }

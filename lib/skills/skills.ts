@@ -6,6 +6,7 @@ import { listSkills as listUsable } from "@platform/skills/prompt-skills";
 import { digestOf, type SkillFile, type SkillLibrary } from "@platform/skills/skill";
 import { checkSkill, readUpload } from "@platform/skills/skill-content";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import type { Skill } from "./contract.ts";
 import {
   enableSkill,
@@ -26,8 +27,8 @@ type OwnerQuery = Parameters<typeof ownerOf>[1];
 const isBuiltIn = (name: string): boolean => builtInSkills().some((known) => known.name === name);
 
 /** Lists the skills of the owner, and the built-in ones unless the owner is an organization. */
-export async function listSkills(owner: SkillOwner): Promise<Skill[]> {
-  const { skills, disabled } = await selectSkills(owner);
+export async function listSkills(db: Database, owner: SkillOwner): Promise<Skill[]> {
+  const { skills, disabled } = await selectSkills(db, owner);
   if (owner.organizationId !== undefined) return [...skills];
   const builtIn = builtInSkills().map(({ name, description }) =>
     builtInSkill(name, description, !disabled.includes(name)),
@@ -49,18 +50,18 @@ const builtInSkill = (name: string, description: string, enabled: boolean): Skil
 
 /** Returns a skill with its files. Errors: 404. */
 export async function getSkill(
-  app: Parts<"describeApi">,
+  app: Parts<"db" | "describeApi">,
   caller: Caller,
   name: string,
   query: OwnerQuery & { readonly version?: number | undefined },
 ) {
   const owner = ownerOf(caller, query);
   const { version } = query;
-  const stored = await selectSkill(owner, name, version);
+  const stored = await selectSkill(app.db, owner, name, version);
   if (!isAppError(stored)) return stored;
   const known = builtInSkills().find((candidate) => candidate.name === name);
   if (!known || owner.organizationId !== undefined || version !== undefined) return skillNotFound;
-  const { disabled } = await selectSkills(owner);
+  const { disabled } = await selectSkills(app.db, owner);
   const files = await builtInFiles(name, app.describeApi);
   return {
     skill: builtInSkill(name, known.description, !disabled.includes(name)),
@@ -85,6 +86,7 @@ export function presentWritten(written: Parameters<typeof present>[0] & { create
 
 /** Creates a skill or its next version. Errors: 400, 403, 404. */
 export async function saveSkill(
+  db: Database,
   caller: Caller,
   name: string,
   query: OwnerQuery,
@@ -93,31 +95,32 @@ export async function saveSkill(
   const files = await readUpload(upload);
   if (isAppError(files)) return files;
   const content = checkSkill(files, upload.files ? "files" : "zip", name);
-  return isAppError(content) ? content : putSkill(ownerOf(caller, query), content, null);
+  return isAppError(content) ? content : putSkill(db, ownerOf(caller, query), content, null);
 }
 
 /** Enables or disables a skill. Errors: 403, 404. */
 export const changeSkill = (
+  db: Database,
   caller: Caller,
   name: string,
   query: OwnerQuery,
   { enabled }: { readonly enabled: boolean },
-) => enableSkill(ownerOf(caller, query), name, enabled, isBuiltIn(name));
+) => enableSkill(db, ownerOf(caller, query), name, enabled, isBuiltIn(name));
 
 /** Errors: 403, 404. */
-export const deleteSkill = (caller: Caller, name: string, query: OwnerQuery) =>
-  removeSkill(ownerOf(caller, query), name);
+export const deleteSkill = (db: Database, caller: Caller, name: string, query: OwnerQuery) =>
+  removeSkill(db, ownerOf(caller, query), name);
 
 /** Returns the skills that a turn can load. */
 export function skillLibrary(
-  { describeApi }: Parts<"describeApi">,
+  { db, describeApi }: Parts<"db" | "describeApi">,
   accountId: string,
   turnId: string,
 ): SkillLibrary {
   const owner = { accountId, organizationId: undefined };
   return {
     list: async () => {
-      const { skills, disabled } = await selectSkills(owner);
+      const { skills, disabled } = await selectSkills(db, owner);
       const usable = skills.filter(({ enabled }) => enabled);
       // They come in the order in which they are used.
       const listed = usable.filter(
@@ -126,15 +129,16 @@ export function skillLibrary(
       return listUsable({ listed, disabled: [...disabled] });
     },
     load: async (name) => {
-      const stored = await loadStoredSkill(accountId, turnId, name);
+      const stored = await loadStoredSkill(db, accountId, turnId, name);
       if (stored || !isBuiltIn(name)) return stored;
-      const { disabled } = await selectSkills(owner);
+      const { disabled } = await selectSkills(db, owner);
       if (disabled.includes(name)) return null;
       const files = await builtInFiles(name, describeApi);
       const skill = { name, source: "built-in" } as const;
-      await recordTurnSkill(accountId, turnId, { ...skill, sha256: digestOf(files) });
+      await recordTurnSkill(db, accountId, turnId, { ...skill, sha256: digestOf(files) });
       return { ...skill, version: null, isForeign: false, files };
     },
-    recordFromSandbox: (name) => recordTurnSkill(accountId, turnId, { name, source: "sandbox" }),
+    recordFromSandbox: (name) =>
+      recordTurnSkill(db, accountId, turnId, { name, source: "sandbox" }),
   };
 }

@@ -10,6 +10,7 @@ import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "@platform/skill
 import type { SkillContent } from "@platform/skills/skill-content";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import {
   type Skill,
@@ -55,17 +56,20 @@ const at = ({ accountId, organizationId }: SkillOwner) => ({
 const known = z.object({ skills: z.array(storedSkill), disabled: z.array(z.string()) });
 
 export const selectSkills = (
+  db: Database,
   owner: SkillOwner,
 ): Promise<{ readonly skills: readonly Skill[]; readonly disabled: readonly string[] }> =>
-  call("list_skills", at(owner), known);
+  call(db, "list_skills", at(owner), known);
 
 /** Errors: 404. @param version the current one when absent */
 export const selectSkill = (
+  db: Database,
   owner: SkillOwner,
   name: string,
   version?: number,
 ): Promise<StoredSkill | AppError> =>
   call(
+    db,
     "get_skill",
     { ...at(owner), p_name: name, p_version: version ?? null },
     z.union([found, refusal]),
@@ -73,11 +77,13 @@ export const selectSkill = (
 
 /** Errors: 403 for members, or at the limit; 404 for the organization. */
 export const putSkill = (
+  db: Database,
   owner: SkillOwner,
   content: SkillContent,
   origin: SkillOrigin | null,
 ): Promise<z.output<typeof put> | AppError> =>
   call(
+    db,
     "put_skill",
     {
       ...at(owner),
@@ -93,17 +99,23 @@ export const putSkill = (
   );
 
 /** Errors: 403 for members, 404. */
-export const removeSkill = (owner: SkillOwner, name: string): Promise<AppError | undefined> =>
-  call("delete_skill", { ...at(owner), p_name: name }, z.union([done, refusal]));
+export const removeSkill = (
+  db: Database,
+  owner: SkillOwner,
+  name: string,
+): Promise<AppError | undefined> =>
+  call(db, "delete_skill", { ...at(owner), p_name: name }, z.union([done, refusal]));
 
 /** Errors: 403 for members, 404. */
 export const enableSkill = (
+  db: Database,
   owner: SkillOwner,
   name: string,
   enabled: boolean,
   isBuiltIn: boolean,
 ): Promise<AppError | undefined> =>
   call(
+    db,
     "enable_skill",
     { ...at(owner), p_name: name, p_enabled: enabled, p_is_built_in: isBuiltIn },
     z.union([done, refusal]),
@@ -113,18 +125,26 @@ const storedVersions = z.object({ versions: z.array(rowOf(skillVersion)) });
 
 /** Errors: 404. */
 export const selectSkillVersions = (
+  db: Database,
   owner: SkillOwner,
   name: string,
 ): Promise<{ readonly versions: readonly SkillVersion[] } | AppError> =>
-  call("list_skill_versions", { ...at(owner), p_name: name }, z.union([storedVersions, refusal]));
+  call(
+    db,
+    "list_skill_versions",
+    { ...at(owner), p_name: name },
+    z.union([storedVersions, refusal]),
+  );
 
 /** Errors: 403 for members, 404. */
 export const restoreSkill = (
+  db: Database,
   owner: SkillOwner,
   name: string,
   version: number,
 ): Promise<StoredSkill | AppError> =>
   call(
+    db,
     "restore_skill",
     { ...at(owner), p_name: name, p_version: version },
     z.union([put, refusal]),
@@ -140,11 +160,13 @@ const loaded = z.object({
 
 /** Loads a stored skill for a turn and records it. Resolves to null for a name that it cannot use. */
 export const loadStoredSkill = (
+  db: Database,
   accountId: string,
   turnId: string,
   name: string,
 ): Promise<LoadedSkill | null> =>
   call(
+    db,
     "load_skill",
     { p_account_id: accountId, p_turn_id: turnId, p_name: name },
     loaded.nullable(),
@@ -152,10 +174,11 @@ export const loadStoredSkill = (
 
 /** Records that a turn has loaded a skill that is not stored. */
 export async function recordTurnSkill(
+  db: Database,
   accountId: string,
   turnId: string,
   value: Pick<LoadedSkill, "name" | "source"> & { readonly sha256?: string },
 ): Promise<void> {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_skill: value };
-  await call("record_turn_skill", args, z.null());
+  await call(db, "record_turn_skill", args, z.null());
 }

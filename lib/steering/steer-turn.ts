@@ -20,8 +20,8 @@ export async function steerTurn(
   step: number,
   signal: AbortSignal,
 ): Promise<{ taken: readonly SteeringMessage[]; untrusted: ActiveTurn["untrusted"] }> {
-  const messages = await takeSteeringMessages(key, step);
-  const untrusted = await meetFiles(turn, key.turnId, messages);
+  const messages = await takeSteeringMessages(app.db, key, step);
+  const untrusted = await meetFiles(app.db, turn, key.turnId, messages);
   return { taken: await withSteeringFiles(app, key.turnId, turn, messages, signal), untrusted };
 }
 
@@ -36,7 +36,7 @@ export async function withSteeringFiles(
   if (!hasFiles(steering)) return steering;
   const messages = steering.map(({ id, parts }) => ({ id, role: "user" as const, parts }));
   const { history, shown } = await landMessages(app, turn, messages, signal, (changed) =>
-    storeSteeringFiles(turnId, changed),
+    storeSteeringFiles(app.db, turnId, changed),
   );
   return steering.map((one, place) => ({
     ...one,

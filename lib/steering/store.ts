@@ -3,6 +3,7 @@
 import type { SteeringMessage } from "@platform/agent/conversation";
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoadedTurnKey, stored } from "../running-turn/state.ts";
 /**
@@ -10,18 +11,20 @@ import { type LoadedTurnKey, stored } from "../running-turn/state.ts";
  * loaded by another process takes none.
  */
 export function takeSteeringMessages(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,
 ): Promise<SteeringMessage[]> {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step };
-  return call("take_steering_messages", args, z.array(stored<SteeringMessage>()));
+  return call(db, "take_steering_messages", args, z.array(stored<SteeringMessage>()));
 }
 
 /** Replaces the parts of messages that the turn has taken, whose files are in the sandbox now. */
 export async function storeSteeringFiles(
+  db: Database,
   turnId: string,
   messages: readonly UIMessage[],
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
-  await call("store_steering_files", { p_turn_id: turnId, p_messages: changed }, z.unknown());
+  await call(db, "store_steering_files", { p_turn_id: turnId, p_messages: changed }, z.unknown());
 }

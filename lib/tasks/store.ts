@@ -2,6 +2,7 @@
  * Task runs in the database (supabase/schemas/55_generations.sql).
  * @throws DatabaseUnavailable from every function here.
  */
+
 import { randomBytes } from "node:crypto";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { uuid } from "@platform/endpoint/contract/fields";
@@ -13,6 +14,7 @@ import {
 import { z } from "zod";
 import type { Parts } from "../parts.ts";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { RunPage } from "./port.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
@@ -64,6 +66,7 @@ const refusals = {
  * for media; 429 when it has too many active runs.
  */
 export async function beginRun(
+  db: Database,
   run: NewRun,
 ): Promise<{ readonly runId: string; readonly output?: unknown } | AppError> {
   const runId = `run_${randomBytes(12).toString("hex")}`;
@@ -82,7 +85,7 @@ export async function beginRun(
     p_credential_id: run.credentialId ?? null,
     p_cost_usd: run.costUsd,
   };
-  const answer = await call("start_generation", args, begun);
+  const answer = await call(db, "start_generation", args, begun);
   if (answer.outcome === "begun") return { runId };
   if (answer.outcome === "earlier") return { runId: answer.run_id, output: answer.output };
   return refusals[answer.outcome];
@@ -93,20 +96,24 @@ export function failureOf({ code, message }: Pick<AppError, "code" | "message">)
   return { status: "FAILED", error: { name: code, message, stackTrace: "" } } as const;
 }
 
-export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {
-  return call("renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds }, z.null());
+export function renewLeases(
+  db: Database,
+  ids: readonly string[],
+  leaseSeconds: number,
+): Promise<null> {
+  return call(db, "renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds }, z.null());
 }
 
 /** Replaces the given keys of the run's metadata and keeps the others. */
-export async function mergeMetadata(id: string, metadata: JsonObject): Promise<void> {
-  await call("note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
+export async function mergeMetadata(db: Database, id: string, metadata: JsonObject): Promise<void> {
+  await call(db, "note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
 }
 
 /**
  * Ends a run and queues the event for webhooks. Has no effect on a run that has already ended.
  */
 export async function endRun(
-  { deliveryWorker }: Parts<"deliveryWorker">,
+  { db, deliveryWorker }: Parts<"db" | "deliveryWorker">,
   id: string,
   end:
     | { readonly status: "COMPLETED"; readonly output: unknown }
@@ -118,7 +125,7 @@ export async function endRun(
     p_output: "output" in end ? end.output : null,
     p_error: "error" in end ? end.error : null,
   };
-  if (await call("end_task_run", args, z.boolean())) deliveryWorker.wake();
+  if (await call(db, "end_task_run", args, z.boolean())) deliveryWorker.wake();
 }
 
 const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform(
@@ -129,45 +136,56 @@ const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform
 );
 
 /** Returns the runs of the account, or those that are for the artist, newest first. */
-export function selectRuns({ accountId, limit, artistId }: RunPage): Promise<TaskRun[]> {
+export function selectRuns(
+  db: Database,
+  { accountId, limit, artistId }: RunPage,
+): Promise<TaskRun[]> {
   const args = { p_account_id: accountId, p_limit: limit };
-  if (artistId === undefined) return call("list_task_runs", args, z.array(storedRun));
-  return call("list_artist_task_runs", { ...args, p_artist_id: artistId }, z.array(storedRun));
+  if (artistId === undefined) return call(db, "list_task_runs", args, z.array(storedRun));
+  return call(db, "list_artist_task_runs", { ...args, p_artist_id: artistId }, z.array(storedRun));
 }
 
 /** Returns null when the account has no such run. */
-export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {
-  return call("get_task_run", { p_account_id: accountId, p_id: id }, storedRun.nullable());
+export function selectRun(db: Database, accountId: string, id: string): Promise<TaskRun | null> {
+  return call(db, "get_task_run", { p_account_id: accountId, p_id: id }, storedRun.nullable());
 }
 
 /** Returns whether the credential that asked for a generation still may. */
 export const hasAuthority = (
+  db: Database,
   accountId: string,
   runId: string,
   credentialId: string | null,
 ): Promise<boolean> =>
   call(
+    db,
     "has_generation_authority",
     { p_account_id: accountId, p_run_id: runId, p_credential_id: credentialId },
     z.boolean(),
   );
 
 /** Stores the input of a task's durable run until `takeJob`. */
-export async function queueJob(accountId: string, runId: string, job: object): Promise<void> {
+export async function queueJob(
+  db: Database,
+  accountId: string,
+  runId: string,
+  job: object,
+): Promise<void> {
   const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
-  await call("queue_task_job", args, z.null());
+  await call(db, "queue_task_job", args, z.null());
 }
 
 /** Returns the job of an active run to one of all callers, and null to the others. */
-export const takeJob = (accountId: string, runId: string): Promise<unknown> =>
-  call("take_task_job", { p_account_id: accountId, p_run_id: runId }, z.unknown());
+export const takeJob = (db: Database, accountId: string, runId: string): Promise<unknown> =>
+  call(db, "take_task_job", { p_account_id: accountId, p_run_id: runId }, z.unknown());
 
 /** Records the run with which another service runs the task. */
 export async function recordRemoteRun(
+  db: Database,
   accountId: string,
   id: string,
   remoteId: string,
 ): Promise<void> {
   const args = { p_account_id: accountId, p_id: id, p_remote_run_id: remoteId };
-  await call("record_remote_run", args, z.null());
+  await call(db, "record_remote_run", args, z.null());
 }

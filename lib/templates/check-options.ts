@@ -17,7 +17,7 @@ import { call } from "../platform/database/query.ts";
  * while too many checks wait.
  */
 export async function checkOptions(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   accountId: string,
   { fallback_models, outcome, mcp_servers }: RunOptionChanges,
 ): Promise<AppError | undefined> {
@@ -29,7 +29,7 @@ export async function checkOptions(
   }
   if (mcp_servers?.length) {
     const args = { p_account_id: accountId, p_names: [...mcp_servers] };
-    const [missing] = await call("missing_mcp_servers", args, z.array(z.string()));
+    const [missing] = await call(app.db, "missing_mcp_servers", args, z.array(z.string()));
     if (missing !== undefined) {
       return invalidField("mcp_servers", `mcp_servers: the account has no MCP server ${missing}`);
     }
@@ -54,7 +54,7 @@ export async function checkOptions(
 
 /** Checks the options of an agent template. Errors: as `checkOptions`. */
 export async function checkTemplate(
-  app: Parts<"models" | "queues">,
+  app: Parts<"db" | "models" | "queues">,
   accountId: string,
   template: RunOptionChanges & {
     readonly model?: string | undefined;

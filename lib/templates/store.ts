@@ -15,6 +15,7 @@ import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { optionsIn } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { compareVersions } from "./compare-versions.ts";
 import { listedVersion, type NewTemplate, type TemplateChanges } from "./contract.ts";
@@ -46,26 +47,37 @@ const refusal = (action: "change" | "delete") =>
  * @param turnId of the run that creates it; null for a person
  */
 export function insertTemplate(
+  db: Database,
   accountId: string,
   id: string,
   values: NewTemplate,
   turnId: string | null,
 ): Promise<Template> {
   return call(
+    db,
     "create_agent_template",
     { ...templateArguments(accountId, values), p_id: id, p_turn_id: turnId },
     found,
   );
 }
 
-export function selectTemplates(accountId: string, page: PageRequest): Promise<Page<Template>> {
+export function selectTemplates(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Template>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_agent_templates", args, pageOf(storedTemplate, page));
+  return call(db, "list_agent_templates", args, pageOf(storedTemplate, page));
 }
 
 /** Errors: 404 `Template not found`. */
-export function selectTemplate(accountId: string, id: string): Promise<Template | AppError> {
+export function selectTemplate(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<Template | AppError> {
   return call(
+    db,
     "get_agent_template",
     { p_account_id: accountId, p_id: id },
     z.union([found, missing]),
@@ -74,11 +86,13 @@ export function selectTemplate(accountId: string, id: string): Promise<Template 
 
 /** Errors: 403 for a visible template of another account; 404. */
 export function updateTemplate(
+  db: Database,
   accountId: string,
   id: string,
   changes: TemplateChanges,
 ): Promise<Template | AppError> {
   return call(
+    db,
     "update_agent_template",
     { ...templateArguments(accountId, changes), p_id: id },
     z.union([found, refusal("change")]),
@@ -86,8 +100,13 @@ export function updateTemplate(
 }
 
 /** Errors: 403 for a visible template of another account; 404. */
-export function removeTemplate(accountId: string, id: string): Promise<AppError | undefined> {
+export function removeTemplate(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   return call(
+    db,
     "delete_agent_template",
     { p_account_id: accountId, p_id: id },
     z.union([z.object({ deleted: z.literal(true) }).transform(() => undefined), refusal("delete")]),
@@ -96,11 +115,13 @@ export function removeTemplate(accountId: string, id: string): Promise<AppError 
 
 /** Errors: 404 `Template not found`. */
 export function updateFavorite(
+  db: Database,
   accountId: string,
   id: string,
   isFavourite: boolean,
 ): Promise<Template | AppError> {
   return call(
+    db,
     "set_agent_template_favorite",
     { p_account_id: accountId, p_id: id, p_is_favourite: isFavourite },
     z.union([found, missing]),
@@ -111,12 +132,18 @@ const storedListed = rowOf(listedVersion);
 
 /** Errors: 404 `Template not found`. */
 export function selectTemplateVersions(
+  db: Database,
   accountId: string,
   id: string,
   page: PageRequest,
 ): Promise<Page<z.output<typeof listedVersion>> | AppError> {
   const args = { p_account_id: accountId, p_id: id, ...pageArguments(page) };
-  return call("list_agent_template_versions", args, z.union([pageOf(storedListed, page), missing]));
+  return call(
+    db,
+    "list_agent_template_versions",
+    args,
+    z.union([pageOf(storedListed, page), missing]),
+  );
 }
 
 const storedVersion = rowOf(templateVersion);
@@ -128,12 +155,14 @@ const foundVersion = z
 
 /** Errors: 404 `Template not found`, 404 `Template version not found`. */
 export const selectTemplateVersion = (
+  db: Database,
   accountId: string,
   id: string,
   version: number,
   compareTo: number | undefined,
 ): Promise<{ version: TemplateVersion; comparison?: TemplateComparison } | AppError> =>
   call(
+    db,
     "get_agent_template_version",
     { p_account_id: accountId, p_id: id, p_version: version, p_compare_to: compareTo ?? null },
     z.union([foundVersion, missing]),
@@ -141,11 +170,13 @@ export const selectTemplateVersion = (
 
 /** Errors: 403 for a visible template of another account; 404, also for the version. */
 export const restoreTemplate = (
+  db: Database,
   accountId: string,
   id: string,
   version: number,
 ): Promise<Template | AppError> =>
   call(
+    db,
     "restore_agent_template",
     { p_account_id: accountId, p_id: id, p_version: version },
     z.union([found, missing, refusal("change")]),

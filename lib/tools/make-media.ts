@@ -54,7 +54,9 @@ export async function makeMedia(
   const { turn, effectId, signal } = work;
   const { awaitEarlier } = await import("../content/generation.ts");
   const wait = { kind: request.kind, signal };
-  const earlier = work.isRepeated ? await awaitEarlier(turn.account_id, effectId, wait) : null;
+  const earlier = work.isRepeated
+    ? await awaitEarlier(app.db, turn.account_id, effectId, wait)
+    : null;
   const done = earlier ?? (await orderMedia(app, work, request));
   signal.throwIfAborted();
   if (isAppError(done)) return toolFailure(done.message);

@@ -62,7 +62,7 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
   const { turnId, subagent, work, signal } = run;
   const { callId } = subagent;
   const key = { accountId: run.turn.account_id, turnId, load: run.turn.load };
-  const loaded = await loadSubagent(key, callId);
+  const loaded = await loadSubagent(app.db, key, callId);
   const { FAST_MODEL } = config();
   const request = { type: "text" as const, text: work.instructions };
   let turn: ActiveTurn = {
@@ -104,12 +104,12 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
       }));
       const usage = reservation.releaseWith(entries);
       if (called.error !== undefined || !called.measured) {
-        if (usage.length > 0) await recordUsage(key, usage);
+        if (usage.length > 0) await recordUsage(app.db, key, usage);
         signal.throwIfAborted();
         return toolFailure(called.error ?? "The subagent failed");
       }
       const measured = { ...called.measured, usage };
-      const { hasBudget } = await completeSubagentCall(key, callId, measured);
+      const { hasBudget } = await completeSubagentCall(app.db, key, callId, measured);
       turn = { ...turn, has_budget: hasBudget };
       steps = [...steps, called.measured.result];
     } finally {

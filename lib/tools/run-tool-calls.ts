@@ -10,6 +10,7 @@ import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import { approvalIdOf, decideOn, type EffectParts, effectOf } from "../approvals/effects.ts";
 import type { ContextParts } from "../context/fit-context.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { throughOutage } from "../platform/database/unavailable.ts";
 import { recordIdOf } from "../running-turn/calls.ts";
 import { contextSize } from "../running-turn/model-call.ts";
@@ -74,6 +75,7 @@ export async function runToolCalls(
   const known =
     step.known ??
     (await startTools(
+      app.db,
       turnId,
       calls.map((call) => recordIdOf(step.index, call, step.turn.subagent)),
     ));
@@ -94,7 +96,7 @@ export async function runToolCalls(
     const earlier = known.find((record) => record.id === recordId);
     const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
     const output = isRecorded
-      ? await outputOf(step.turn, turnId, earlier)
+      ? await outputOf(app.db, step.turn, turnId, earlier)
       : await inLane(call, () =>
           runAndRecord(app, step, call, place, {
             ...environment,
@@ -187,7 +189,7 @@ async function runAndRecord(
     searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
     scheduleTask: async (input: unknown) =>
       (await app.agentTasks()).scheduleTask(app, turn, effectId, input),
-    listTasks: async () => (await app.agentTasks()).listTasks(turn.account_id),
+    listTasks: async () => (await app.agentTasks()).listTasks(app.db, turn.account_id),
     makeMedia: (request: MediaRequest) =>
       makeMedia(app, { turnId, runId, turn, effectId, isRepeated, signal }, request),
     meet: (...sources: UntrustedSource[]) => {
@@ -197,7 +199,7 @@ async function runAndRecord(
   const denial = step.denials.get(call.id);
   // A command that can reach the web may store what it reads there before it ends.
   if (call.name === "bash" && environment.canReachWeb && !denial) {
-    await markUntrusted({ accountId: turn.account_id, turnId }, [
+    await markUntrusted(app.db, { accountId: turn.account_id, turnId }, [
       { kind: "web", name: "commands" },
     ]);
   }
@@ -205,7 +207,7 @@ async function runAndRecord(
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn).finally(() => live?.end());
   const end = await throughOutage(() =>
-    finishTool({ accountId: turn.account_id, turnId }, callId, output, met),
+    finishTool(app.db, { accountId: turn.account_id, turnId }, callId, output, met),
   );
   if (end) step.update(end);
   return output;
@@ -213,7 +215,7 @@ async function runAndRecord(
 
 /** Searches the web, and records the search as usage. */
 async function searchWeb(
-  { search }: Parts<"search">,
+  { db, search }: Parts<"db" | "search">,
   { turnId, turn, index, signal }: ToolCalls,
   place: number,
   request: SearchRequest,
@@ -223,7 +225,7 @@ async function searchWeb(
   const use = { step: index, tool: place + 1, call: 0, model_id: `search/${search.name}` };
   const tokens = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0, estimated: false };
   const entry = { ...use, ...tokens, cost_usd: answer.costUsd };
-  await recordUsage({ accountId: turn.account_id, turnId }, [entry]);
+  await recordUsage(db, { accountId: turn.account_id, turnId }, [entry]);
   return answer;
 }
 
@@ -245,9 +247,14 @@ async function denialsInSubagent(
   return denials;
 }
 
-async function outputOf(turn: ActiveTurn, turnId: string, known: KnownCall): Promise<JSONValue> {
+async function outputOf(
+  db: Database,
+  turn: ActiveTurn,
+  turnId: string,
+  known: KnownCall,
+): Promise<JSONValue> {
   // Only JSON is stored.
   if (known.finished) return recordedOutput(known) as JSONValue;
-  await finishTool({ accountId: turn.account_id, turnId }, known.id, INTERRUPTED);
+  await finishTool(db, { accountId: turn.account_id, turnId }, known.id, INTERRUPTED);
   return INTERRUPTED;
 }

@@ -3,6 +3,7 @@
 import type { StepResult } from "@platform/agent/step-result";
 import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { MeasuredStep } from "../running-turn/measure-step.ts";
 import {
@@ -18,8 +19,12 @@ import {
  * Records calls that are about to start, under ids that are unique in the turn.
  * @returns the calls that were recorded before and must not run again.
  */
-export function startTools(turnId: string, callIds: readonly string[]): Promise<KnownCall[]> {
-  return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
+export function startTools(
+  db: Database,
+  turnId: string,
+  callIds: readonly string[],
+): Promise<KnownCall[]> {
+  return call(db, "start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
 
 const toolEnd = z.object({
@@ -36,6 +41,7 @@ export type ToolEnd = z.output<typeof toolEnd>;
  * it; null if it is gone
  */
 export function finishTool(
+  db: Database,
   { accountId, turnId }: TurnKey,
   callId: string,
   output: unknown,
@@ -49,13 +55,17 @@ export function finishTool(
     p_account_id: accountId,
     p_sources: met.length > 0 ? met : null,
   };
-  return call("finish_tool", args, toolEnd.nullable());
+  return call(db, "finish_tool", args, toolEnd.nullable());
 }
 
 /** Returns the calls that have an output. */
-export function findFinishedTools(turnId: string, callIds: readonly string[]): Promise<string[]> {
+export function findFinishedTools(
+  db: Database,
+  turnId: string,
+  callIds: readonly string[],
+): Promise<string[]> {
   const args = { p_turn_id: turnId, p_call_ids: callIds };
-  return call("finished_tools", args, z.array(z.string()));
+  return call(db, "finished_tools", args, z.array(z.string()));
 }
 
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */
@@ -64,13 +74,15 @@ export function recordedOutput(known: KnownCall): unknown {
 }
 
 /** Loads what a subagent continues with; nothing when its turn was deleted. */
-export async function loadSubagent({ accountId, turnId }: TurnKey, callId: string) {
+export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey, callId: string) {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
   const schema = z.object({
     steps: z.array(stored<StepResult>()),
     compaction: compaction.nullable(),
   });
-  return (await call("load_subagent", args, schema.nullable())) ?? { steps: [], compaction: null };
+  return (
+    (await call(db, "load_subagent", args, schema.nullable())) ?? { steps: [], compaction: null }
+  );
 }
 
 /**
@@ -78,6 +90,7 @@ export async function loadSubagent({ accountId, turnId }: TurnKey, callId: strin
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeSubagentCall(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   callId: string,
   { index, result, usage }: MeasuredStep,
@@ -92,6 +105,7 @@ export async function completeSubagentCall(
     p_usage: usage,
   };
   const { superseded, has_budget } = await call(
+    db,
     "complete_subagent_call",
     args,
     z.object({ superseded: z.boolean(), has_budget: z.boolean().default(false) }),

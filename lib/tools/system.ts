@@ -32,7 +32,7 @@ export async function tools(step: Step<ToolParts>): Promise<Decision> {
     turn,
     previous.calls,
     used,
-    async (met) => step.meet(await markUntrusted(step.key, met)),
+    async (met) => step.meet(await markUntrusted(step.app.db, step.key, met)),
   );
   step.current = { ...step.current, workspaceUse };
   // The results of the client are recorded like the results of other tools.
@@ -71,11 +71,11 @@ async function runReads(step: Step<ToolParts>, calls: readonly ToolCall[]): Prom
 }
 
 /** Returns the calls of the answer before that the client has yet to answer. */
-async function openCallsOf({ at, current, index, previous }: Step<ToolParts>) {
+async function openCallsOf({ app, at, current, index, previous }: Step<ToolParts>) {
   const calls = previous ? clientCalls(previous) : [];
   if (calls.length === 0 || !current.turn.headless) return calls;
   const idOf = (call: ToolCall) => recordIdOf(index, call);
-  const finished = new Set(await findFinishedTools(at.turnId, calls.map(idOf)));
+  const finished = new Set(await findFinishedTools(app.db, at.turnId, calls.map(idOf)));
   return calls.filter((call) => !finished.has(idOf(call)));
 }
 

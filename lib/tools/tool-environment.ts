@@ -20,6 +20,7 @@ import { acceptsInput } from "../models/list-models.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import type { Parts } from "../parts.ts";
 import { canReachWeb } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { ActiveTurn } from "../running-turn/state.ts";
 import { openSandbox } from "../running-turn/turn-sandbox.ts";
@@ -72,14 +73,18 @@ function ignoreSandboxError(error: unknown): void {
 const organizationsOfTurns = new WeakMap<object, Promise<string | null>>();
 
 /** Returns the organization that commands of the turn work for, if there is exactly one. */
-function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise<string | null> {
-  const known = organizationsOfTurns.get(options) ?? findOrganizationOfRun(account_id, artist_id);
+function organizationOf(
+  db: Database,
+  { account_id, artist_id, options }: ActiveTurn,
+): Promise<string | null> {
+  const known =
+    organizationsOfTurns.get(options) ?? findOrganizationOfRun(db, account_id, artist_id);
   organizationsOfTurns.set(options, known);
   return known;
 }
 
 export async function toolEnvironment(
-  app: Parts<"describeApi" | "models" | "queues" | "sandboxes">,
+  app: Parts<"db" | "describeApi" | "models" | "queues" | "sandboxes">,
   { turn, turnId, calls, credential = "key", signal, untrusted }: ToolWork,
 ): Promise<ToolEnvironment> {
   const { options } = turn;
@@ -90,11 +95,11 @@ export async function toolEnvironment(
     ...(asks ? [{ of: "approvals", mode: "none" } as const] : []),
   ];
   const organization = calls.some(({ name }) => name === "bash")
-    ? await organizationOf(turn)
+    ? await organizationOf(app.db, turn)
     : null;
   const sandbox = openSandbox(app, turn, policies);
   const secret = turn.has_key
-    ? await findRunCredential(turn.account_id, turnId, credential)
+    ? await findRunCredential(app.db, turn.account_id, turnId, credential)
     : undefined;
   return {
     sandbox,

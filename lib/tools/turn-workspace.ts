@@ -13,7 +13,7 @@ import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { beginUse, type Checkout } from "../workspace/checkout-store.ts";
 import { syncSandbox } from "../workspace/sync-sandbox.ts";
 
-type Needs = Parts<"contents" | "sandboxes">;
+type Needs = Parts<"db" | "contents" | "sandboxes">;
 
 /** Tools that can change files, and tools that only read them. */
 const CHANGING: readonly string[] = ["bash", "write", "edit", "task"];
@@ -64,7 +64,7 @@ export async function prepareWorkspace(
   if (!checkout) return used;
   const writes = mayWrite(turn);
   try {
-    const begun = await beginUse(checkout, writes && use === "write");
+    const begun = await beginUse(app.db, checkout, writes && use === "write");
     if (isAppError(begun)) return used;
     if (begun.untrusted.length > 0) await meet(begun.untrusted);
     if (!begun.is_current && used === "none") {

@@ -8,6 +8,7 @@ import {
 import type { Logger } from "pino";
 import { askProvider, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";
 import type {
   ConnectorTrigger,
@@ -29,14 +30,14 @@ type Created = (WebhookTrigger & { readonly secret: string }) | ConnectorTrigger
 
 /** Creates a trigger, and returns it, one of the kind `webhook` with its secret. Errors: as of its kind. */
 export const createTrigger = (
-  app: Parts<"connectors">,
+  app: Parts<"db" | "connectors">,
   accountId: string,
   taskId: string,
   values: NewTrigger,
   log: Logger,
 ): Promise<Created | AppError> =>
   values.kind === "webhook"
-    ? createWebhook(accountId, taskId, values)
+    ? createWebhook(app.db, accountId, taskId, values)
     : createConnectorTrigger(app, accountId, taskId, values, log);
 
 /**
@@ -45,7 +46,7 @@ export const createTrigger = (
  * triggers, 404 for the task or the event, 409 without an active connection, 502, 503, 504.
  */
 async function createConnectorTrigger(
-  app: Parts<"connectors">,
+  app: Parts<"db" | "connectors">,
   accountId: string,
   taskId: string,
   { connector, event, config }: NewConnector,
@@ -53,7 +54,12 @@ async function createConnectorTrigger(
 ): Promise<ConnectorTrigger | AppError> {
   if (!app.connectors?.receivesEvents) return eventsNotConfigured;
   const id = randomUUID();
-  const begun = await beginConnectorTrigger(accountId, taskId, { id, connector, event, config });
+  const begun = await beginConnectorTrigger(app.db, accountId, taskId, {
+    id,
+    connector,
+    event,
+    config,
+  });
   if (isAppError(begun)) return begun;
   const sourceId = await askProvider(
     app,
@@ -63,8 +69,8 @@ async function createConnectorTrigger(
   );
   const made = isAppError(sourceId)
     ? sourceId
-    : await confirmConnectorTrigger(accountId, id, sourceId);
-  if (isAppError(made)) await removeTrigger(accountId, { id: taskId, trigger_id: id });
+    : await confirmConnectorTrigger(app.db, accountId, id, sourceId);
+  if (isAppError(made)) await removeTrigger(app.db, accountId, { id: taskId, trigger_id: id });
   return made;
 }
 
@@ -75,12 +81,12 @@ const eventsNotConfigured = appError(
 
 /** Deletes a trigger, and ends its subscription unless another trigger has it, too. Errors: 404. */
 export async function deleteTrigger(
-  app: Parts<"connectors">,
+  app: Parts<"db" | "connectors">,
   accountId: string,
   path: TriggerPath,
   log: Logger,
 ): Promise<AppError | undefined> {
-  const refused = await removeTrigger(accountId, path);
+  const refused = await removeTrigger(app.db, accountId, path);
   if (!refused) await endUnusedSubscriptions(app, accountId, log);
   return refused;
 }
@@ -90,6 +96,7 @@ export async function deleteTrigger(
  * task has 10 triggers, 404 `Task not found`.
  */
 async function createWebhook(
+  db: Database,
   accountId: string,
   taskId: string,
   { secret: given, secret_in_url, ...values }: NewWebhook,
@@ -112,7 +119,7 @@ async function createWebhook(
   const id = randomUUID();
   const secret = given ?? newSecret(signature);
   const stored = { id, signature, secret: storedSecret(id, signature, secret) };
-  const made = await insertTrigger(accountId, taskId, { ...stored, secret_in_url });
+  const made = await insertTrigger(db, accountId, taskId, { ...stored, secret_in_url });
   if (isAppError(made)) return made;
   return { ...made, url: secret_in_url ? `${made.url}?secret=${secret}` : made.url, secret };
 }

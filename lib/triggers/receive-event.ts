@@ -1,4 +1,5 @@
 /** Receives events from strangers and starts the runs of their tasks. */
+
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { type AppError, invalidField, isAppError } from "@platform/endpoint/contract/app-error";
@@ -7,6 +8,7 @@ import { z } from "zod";
 import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";
 import { isFromComposio, isSecret, isSigned } from "./authenticate-event.ts";
@@ -69,7 +71,7 @@ export async function receiveEvent(
 ): Promise<Received | AppError> {
   const { request, readBody } = delivery;
   const { headers } = request;
-  const trigger = await openTrigger(triggerId, address);
+  const trigger = await openTrigger(app.db, triggerId, address);
   if (isAppError(trigger)) return trigger;
   const { signature } = trigger;
   const given = bearerIn(headers) ?? (trigger.secretInUrl ? secret : undefined);
@@ -117,12 +119,12 @@ function acceptEvent(
   const event = { id: randomUUID(), eventId, contentType, size: body.length, sha256, content };
   // A slot of the trigger's account: its flood takes nothing from others.
   return app.queues.requests.run(accountId, request.signal, async () => {
-    const received = await insertEvent(triggerId, event);
+    const received = await insertEvent(app.db, triggerId, event);
     if (isAppError(received)) return received;
     const { firing, duplicate } = received;
     const run = firing
       ? await startEvent(app, firing, keepAlive)
-      : await startOf(received, request);
+      : await startOf(app.db, received, request);
     return isAppError(run) ? run : { runId: run?.runId ?? null, duplicate };
   });
 }
@@ -193,14 +195,14 @@ export async function receiveComposioEvent(
   const { data: notice } = connectorNotice.safeParse(file.json);
   if (notice) {
     const sha256 = createHash("sha256").update(body).digest("hex");
-    const accepted = await recordNotice(notice, { eventId, size: body.length, sha256 });
+    const accepted = await recordNotice(app.db, notice, { eventId, size: body.length, sha256 });
     if (accepted > 0) app.deliveryWorker.wake();
     return { accepted };
   }
   const { data: message } = connectorEvent.safeParse(file.json);
   if (!message) return { accepted: 0 };
   const { user_id: accountId, trigger_id: sourceId, connected_account_id: id } = message.metadata;
-  const triggers = await triggersOfSource(accountId, sourceId);
+  const triggers = await triggersOfSource(app.db, accountId, sourceId);
   if (triggers.length === 0) return { accepted: 0 };
   // The account may have lost the connection since, or its right to it.
   const connection = await askProvider(
@@ -220,11 +222,15 @@ export async function receiveComposioEvent(
 }
 
 /** Waits while another request starts the run of an event, and returns the run, or why there is none. */
-async function startOf(event: EventState, { signal }: Request): Promise<EventState | AppError> {
+async function startOf(
+  db: Database,
+  event: EventState,
+  { signal }: Request,
+): Promise<EventState | AppError> {
   let state = event;
   for (const deadline = Date.now() + MAX_WAIT_MS; state.isStarting && Date.now() < deadline; ) {
     await setTimeout(POLL_MS, undefined, { signal });
-    state = await readEvent(event.id);
+    state = await readEvent(db, event.id);
   }
   return state.error ?? state;
 }

@@ -1,6 +1,6 @@
 /**
  * Triggers and their events (supabase/schemas/61_triggers.sql). The functions of the API take the account, and
- * resources of another account answer exactly like missing ones.
+ * resources of another account answer exactly like missing ones. This file is long because it has all of their queries.
  * @throws DatabaseUnavailable from every function here.
  */
 
@@ -22,6 +22,7 @@ import { z } from "zod";
 import { MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "../connectors/contract.ts";
 import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { firing, LEASE_SECONDS } from "../schedules/store.ts";
@@ -79,6 +80,7 @@ const storedEvent = rowOf(triggerEvent).transform((event) => ({
 
 /** Errors: 403 when the task has 10 triggers, 404 `Task not found`. */
 export function insertTrigger(
+  db: Database,
   accountId: string,
   taskId: string,
   values: Pick<NewWebhook, "secret_in_url"> & SecretOfTrigger,
@@ -94,11 +96,12 @@ export function insertTrigger(
     p_max: MAX_TRIGGERS,
   };
   const made = z.object({ trigger: storedWebhook }).transform((answer) => answer.trigger);
-  return call("create_task_trigger", args, z.union([made, refused]));
+  return call(db, "create_task_trigger", args, z.union([made, refused]));
 }
 
 /** Creates a trigger that is not listed yet. Errors: 403 when the task has 10 triggers, 404 `Task not found`, 503. */
 export function beginConnectorTrigger(
+  db: Database,
   accountId: string,
   taskId: string,
   values: Pick<NewConnector, "connector" | "event" | "config"> & { readonly id: string },
@@ -113,26 +116,29 @@ export function beginConnectorTrigger(
     p_max: MAX_TRIGGERS,
   };
   const begun = z.object({ begun: z.literal(true) }).transform(() => undefined);
-  return call("begin_connector_trigger", args, z.union([begun, refused]));
+  return call(db, "begin_connector_trigger", args, z.union([begun, refused]));
 }
 
 /** Errors: 403 when 10 triggers of the account have the subscription, 404 when the task was deleted. */
 export function confirmConnectorTrigger(
+  db: Database,
   accountId: string,
   id: string,
   sourceId: string,
 ): Promise<ConnectorTrigger | AppError> {
   const args = { p_account_id: accountId, p_id: id, p_source_id: sourceId, p_max: MAX_SUBSCRIBERS };
   const made = z.object({ trigger: storedConnector }).transform((answer) => answer.trigger);
-  return call("confirm_connector_trigger", args, z.union([made, refused]));
+  return call(db, "confirm_connector_trigger", args, z.union([made, refused]));
 }
 
 /** Returns the triggers of an account that have the subscription. */
 export const triggersOfSource = (
+  db: Database,
   accountId: string,
   sourceId: string,
 ): Promise<{ readonly id: string; readonly connector: string }[]> =>
   call(
+    db,
     "triggers_of_source",
     { p_account_id: accountId, p_source_id: sourceId, p_limit: MAX_SUBSCRIBERS },
     z.array(z.object({ id: z.string(), connector: z.string() })),
@@ -150,6 +156,7 @@ interface ConnectorNotice {
 
 /** Records a provider's notice once for a message, and returns how many connections or triggers it concerns. */
 export const recordNotice = (
+  db: Database,
   { accountId, connectionId, sourceId, connector, reason }: ConnectorNotice,
   { eventId, size, sha256 }: Pick<NewEvent, "eventId" | "size" | "sha256">,
 ): Promise<number> => {
@@ -157,17 +164,18 @@ export const recordNotice = (
   const end = { p_source_id: sourceId ?? null, p_connector: connector ?? null };
   const message = { p_event_id: eventId, p_size: size, p_sha256: sha256 };
   const notice = { ...args, ...end, p_reason: reason ?? null, ...message };
-  return call("record_connector_notice", notice, z.int());
+  return call(db, "record_connector_notice", notice, z.int());
 };
 
 /** Errors: 404 `Task not found`. */
 export function selectTriggers(
+  db: Database,
   accountId: string,
   taskId: string,
   page: PageRequest,
 ): Promise<Page<Trigger> | AppError> {
   const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
-  return call("list_task_triggers", args, z.union([pageOf(storedTrigger, page), refused]));
+  return call(db, "list_task_triggers", args, z.union([pageOf(storedTrigger, page), refused]));
 }
 
 export interface TriggerPath {
@@ -177,22 +185,24 @@ export interface TriggerPath {
 
 /** Errors: 404. */
 export function selectTriggerEvents(
+  db: Database,
   accountId: string,
   path: TriggerPath,
   page: PageRequest,
 ): Promise<Page<TriggerEvent> | AppError> {
   const { id: p_task_id, trigger_id: p_trigger_id } = path;
   const args = { p_account_id: accountId, p_task_id, p_trigger_id, ...pageArguments(page) };
-  return call("list_trigger_events", args, z.union([pageOf(storedEvent, page), refused]));
+  return call(db, "list_trigger_events", args, z.union([pageOf(storedEvent, page), refused]));
 }
 
 /** Errors: 404. */
 export async function removeTrigger(
+  db: Database,
   accountId: string,
   path: TriggerPath,
 ): Promise<AppError | undefined> {
   const args = { p_account_id: accountId, p_task_id: path.id, p_id: path.trigger_id };
-  const isDeleted = await call("delete_task_trigger", args, z.boolean());
+  const isDeleted = await call(db, "delete_task_trigger", args, z.boolean());
   return isDeleted ? undefined : triggerNotFound;
 }
 
@@ -214,12 +224,13 @@ const opened = z.discriminatedUnion("outcome", [
  * @param address the bucket of the address limit
  */
 export async function openTrigger(
+  db: Database,
   id: string,
   address: string,
 ): Promise<(SecretOfTrigger & { accountId: string; secretInUrl: boolean }) | AppError> {
   const { ADDRESS_RATE_LIMIT } = config();
   const args = { p_id: id, p_address: address, p_address_limit: ADDRESS_RATE_LIMIT };
-  const found = await call("open_trigger", args, opened);
+  const found = await call(db, "open_trigger", args, opened);
   if (found.outcome === "limited") return tooManyRequests({ by: "address", ...found.rate });
   return found.outcome === "unknown" ? unauthorized : { id, ...found };
 }
@@ -271,14 +282,15 @@ export interface NewEvent {
 }
 
 /** Returns the state of an event that `insertEvent` has returned. */
-export const readEvent = (id: string): Promise<EventState> =>
-  call("trigger_event_state", { p_id: id }, state);
+export const readEvent = (db: Database, id: string): Promise<EventState> =>
+  call(db, "trigger_event_state", { p_id: id }, state);
 
 /**
  * Accepts an event and leases its firing, or finds the event of an earlier request with the same `eventId`. Errors: 401
  * when the trigger has been deleted, 409 for a disabled task, 429 for too many events.
  */
 export function insertEvent(
+  db: Database,
   triggerId: string,
   event: NewEvent,
 ): Promise<z.output<typeof received> | AppError> {
@@ -293,5 +305,5 @@ export function insertEvent(
     p_max_per_hour: MAX_EVENTS_PER_HOUR,
     p_lease_seconds: LEASE_SECONDS,
   };
-  return call("receive_trigger_event", args, z.union([received, notReceived]));
+  return call(db, "receive_trigger_event", args, z.union([received, notReceived]));
 }

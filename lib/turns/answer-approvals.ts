@@ -65,7 +65,7 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Run | AppError> {
   const { accountId } = caller;
-  const result = await recordAnswers(accountId, { runId }, [answer], answererOf(caller));
+  const result = await recordAnswers(app.db, accountId, { runId }, [answer], answererOf(caller));
   if (result.outcome !== "recorded") return refuse(app, result);
   const run = await getRun(app, accountId, runId);
   await app.engine.wake(result.turn_id);
@@ -78,7 +78,7 @@ export async function answerApproval(
  * not the one that was sent; 409 for options that the turn does not have.
  */
 export async function answerByMessage(
-  { engine }: Parts<"engine">,
+  { db, engine }: Parts<"db" | "engine">,
   request: TurnOptions & { readonly caller: Caller; readonly chatId: string },
   message: UIMessage | undefined,
 ): Promise<StreamedTurn | AppError | null> {
@@ -101,8 +101,8 @@ export async function answerByMessage(
   if (!first) return null;
   const { caller, chatId } = request;
   const options = optionsIn(request, turnOptions);
-  if (!(await isAskedWithOptions(caller.accountId, first.id, options))) return optionsDiffer;
-  const result = await recordAnswers(caller.accountId, { chatId }, answers, answererOf(caller));
+  if (!(await isAskedWithOptions(db, caller.accountId, first.id, options))) return optionsDiffer;
+  const result = await recordAnswers(db, caller.accountId, { chatId }, answers, answererOf(caller));
   if (result.outcome !== "recorded") return refuse({ engine }, result);
   await engine.wake(result.turn_id);
   return { turnId: result.turn_id, runId: result.run_id, from: result.resume_index };

@@ -1,9 +1,11 @@
 /** Commits the answer of a step, from which the turn goes on, or ends with it. */
+
 import type { StepResult } from "@platform/agent/step-result";
 import { drain } from "@platform/kit/drain";
 import { decideOn, type EffectParts, effectOf } from "../approvals/effects.ts";
 import { TOO_LONG } from "../budgets/limits.ts";
 import { NOT_SUBMITTED } from "../outcome/output.ts";
+import type { Parts } from "../parts.ts";
 import { hasStopped, ownCalls, recordIdOf } from "../running-turn/calls.ts";
 import type { MeasuredStep } from "../running-turn/measure-step.ts";
 import {
@@ -16,7 +18,7 @@ import {
 } from "../running-turn/step.ts";
 import { completeModelCall } from "./store/turns.ts";
 
-export async function commit(step: Step<EffectParts>): Promise<Decision> {
+export async function commit(step: Step<EffectParts & Parts<"db">>): Promise<Decision> {
   const { answer, measure } = step;
   const { turn, steps } = step.current;
   if (!answer) throw new Error("The model was not called");
@@ -46,7 +48,7 @@ export async function commit(step: Step<EffectParts>): Promise<Decision> {
 }
 
 async function commitAnswer(
-  step: Step<EffectParts>,
+  step: Step<EffectParts & Parts<"db">>,
   answer: StepResult,
   measured: MeasuredStep,
 ): Promise<Continue["next"]> {
@@ -64,7 +66,7 @@ async function commitAnswer(
   const continues =
     !drain().hasBegun && performance.now() < step.deadline && mayRun.every((may) => may);
   const starting = continues ? calls.map((call) => recordIdOf(step.index + 1, call)) : [];
-  const completed = await completeModelCall(step.key, measured, starting);
+  const completed = await completeModelCall(step.app.db, step.key, measured, starting);
   step.reservation.end();
   return {
     turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },

@@ -34,7 +34,7 @@ export function endTurn(app: WorkspaceParts, failed: FailedTurn): Promise<void> 
 }
 
 async function end(app: WorkspaceParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
-  const turn = await loadTurn(turnId, runId, true);
+  const turn = await loadTurn(app.db, turnId, runId, true);
   if (turn.outcome === "lost" && turn.has_other_run) return;
   const log = await app.engine.openLog(turnId, runId, false);
   try {
@@ -81,7 +81,7 @@ async function failTurn(
  */
 export async function reapDeadTurn(app: EndParts, { turnId, runId }: TurnAddress) {
   if (runId === null || (await app.engine.runState(runId)) === "running") return false;
-  const turn = await loadTurn(turnId, runId, true);
+  const turn = await loadTurn(app.db, turnId, runId, true);
   if (turn.outcome !== "active") return true;
   const { chunks } = await readWholeLog(app, { turnId, runId });
   await failTurn(app, detachedLog(chunks), turnId, turn, "The turn was lost");

@@ -18,7 +18,7 @@ import { unblockQueuedTurn } from "./start-workflow.ts";
 import { finishTurn } from "./store/turns.ts";
 
 /** The parts of the service that the end of a turn uses. */
-export type EndParts = Parts<"deliveryWorker" | "engine">;
+export type EndParts = Parts<"db" | "deliveryWorker" | "engine">;
 
 export interface Ending extends LoadedTurnKey {
   /** The id of the assistant message that the turn writes. */
@@ -78,6 +78,7 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<bool
   const { error } = ending;
   const metadata = error === null ? ending.metadata : { ...ending.metadata, error };
   const { hasEnded, areWebhooksDue, awaitedChatId } = await finishTurn(
+    app.db,
     ending,
     ending.end,
     error,

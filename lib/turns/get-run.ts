@@ -17,10 +17,10 @@ export async function getRun(app: EndParts, accountId: string, runId: string) {
  * its callers would wait forever.
  */
 export async function findRun(app: EndParts, accountId: string, runId: string) {
-  const found = await selectRun(accountId, runId);
+  const found = await selectRun(app.db, accountId, runId);
   const { status } = found?.run ?? {};
   const wasReaped = found && status === "running" && (await reapDeadTurn(app, { ...found, runId }));
-  return wasReaped ? selectRun(accountId, runId) : found;
+  return wasReaped ? selectRun(app.db, accountId, runId) : found;
 }
 
 /** Returns the headers that ask a client to poll again in a second, until the run has ended. */
@@ -42,13 +42,13 @@ const notStarted = appError("unavailable", "The response has not started yet: tr
  * client would treat the turn as ended, although it may yet start.
  */
 export async function awaitRun(
-  { engine }: Parts<"engine">,
+  { db, engine }: Parts<"db" | "engine">,
   accountId: string,
   chatId: string,
   signal: AbortSignal,
   maxWaitMs = MAX_WAIT_MS,
 ): Promise<{ turnId: string; runId: string } | null | AppError> {
-  const found = await findActiveTurn(accountId, chatId);
+  const found = await findActiveTurn(db, accountId, chatId);
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return null;
   if (found.run_id !== null) return { turnId: found.turn_id, runId: found.run_id };
@@ -56,7 +56,7 @@ export async function awaitRun(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
   const first = engine.read({ turnId: found.turn_id, runId: null }, 0, deadline);
   for await (const _ of first) break;
-  const now = await findActiveTurn(accountId, chatId);
+  const now = await findActiveTurn(db, accountId, chatId);
   if (now.outcome !== "active") return null;
   if (now.run_id === null) return notStarted;
   return { turnId: now.turn_id, runId: now.run_id };

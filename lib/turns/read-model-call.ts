@@ -12,6 +12,7 @@ import { cutOutput } from "@platform/sandbox/cut-output";
 import type { ModelMessage, UIMessage } from "ai";
 import { withoutBytes } from "../context/chat-context.ts";
 import { canReachWeb } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { reportId } from "../tools/run-subagent.ts";
 import type { CallPlace, MessagePart, ReadCall } from "./model-call-contract.ts";
 import { selectModelCall } from "./store/past-calls.ts";
@@ -21,11 +22,12 @@ const MAX_CHARS = 400_000;
 
 /** Errors: 404 `Run not found` and `Model call not found`. */
 export async function readModelCall(
+  db: Database,
   accountId: string,
   runId: string,
   place: CallPlace,
 ): Promise<ReadCall | AppError> {
-  const found = await selectModelCall(accountId, runId, place);
+  const found = await selectModelCall(db, accountId, runId, place);
   if (!found) return appError("not_found", "Run not found");
   const { steps, summary } = found;
   const step = steps.at(-1);

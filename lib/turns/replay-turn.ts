@@ -51,7 +51,7 @@ export async function readWholeLog(
 
 /** Returns the stored answer to a message, as the stream of its turn if the log is retained. */
 export async function replayAnswer(
-  app: Parts<"engine">,
+  app: Parts<"db" | "engine">,
   accountId: string,
   chatId: string,
   answer: Extract<ClaimOutcome, { outcome: "answered" }>,
@@ -61,7 +61,7 @@ export async function replayAnswer(
     const replayed = await replayTurn(app, turnId, { runId, status: "completed", error: null });
     if (replayed !== null) return replayed;
   }
-  const parts = (await assistantParts(accountId, chatId, messageId)) ?? [];
+  const parts = (await assistantParts(app.db, accountId, chatId, messageId)) ?? [];
   const chunks: UIMessageChunk[] = [
     { type: "start", messageId },
     ...parts.flatMap(toChunks),

@@ -3,6 +3,7 @@ import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import { builtInsToLoad } from "@platform/skills/prompt-skills";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { hasFiles } from "../running-turn/land-files.ts";
 import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
 import { parseChunks, readProgress } from "../running-turn/read-chunks.ts";
@@ -127,11 +128,12 @@ async function loadLog(
   app: Needs,
   { turnId, runId, isFirst, claimed, signal }: Loading,
 ): Promise<RunningTurn | "waiting" | null> {
-  const begun = isFirst && claimed ? await beginClaimedTurn(turnId, runId, claimed.turn) : null;
-  const loaded = begun ?? (await loadTurn(turnId, runId));
+  const begun =
+    isFirst && claimed ? await beginClaimedTurn(app.db, turnId, runId, claimed.turn) : null;
+  const loaded = begun ?? (await loadTurn(app.db, turnId, runId));
   if (loaded.outcome === "waiting") return loaded.outcome;
   if (loaded.outcome === "lost" && loaded.has_other_run) return null;
-  if (loaded.outcome === "active" && isFirst) await recordBuiltIns(turnId, loaded);
+  if (loaded.outcome === "active" && isFirst) await recordBuiltIns(app.db, turnId, loaded);
   // A call that has started needs no files.
   const call = begun ? claimed?.call : undefined;
   const mayNeedFiles = loaded.outcome === "active" && !call;
@@ -150,9 +152,13 @@ async function loadLog(
 }
 
 /** Records the built-in skills that the turn starts with, which the database does not know. */
-async function recordBuiltIns(turnId: string, { account_id, skills, options }: ActiveTurn) {
+async function recordBuiltIns(
+  db: Database,
+  turnId: string,
+  { account_id, skills, options }: ActiveTurn,
+) {
   for (const name of builtInsToLoad(skills, options.skills)) {
-    await recordTurnSkill(account_id, turnId, { name, source: "built-in" });
+    await recordTurnSkill(db, account_id, turnId, { name, source: "built-in" });
   }
 }
 
@@ -163,11 +169,11 @@ async function withFiles(
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
-  const untrusted = await meetFiles(turn, turnId, [...turn.history, ...turn.steering]);
+  const untrusted = await meetFiles(app.db, turn, turnId, [...turn.history, ...turn.steering]);
   const steering = await withSteeringFiles(app, turnId, turn, turn.steering, signal);
   if (!hasFiles(turn.history)) return { ...turn, untrusted, steering };
   const { shown } = await landMessages(app, turn, turn.history, signal, (changed, history) =>
-    storeFileParts(turnId, changed, history),
+    storeFileParts(app.db, turnId, changed, history),
   );
   return { ...turn, untrusted, steering, history: [...shown] };
 }

@@ -27,7 +27,7 @@ export async function sendToolResults(
     id,
     output: error === undefined ? output : { error },
   }));
-  const answer = await answerToolCalls(accountId, runId, outputs);
+  const answer = await answerToolCalls(app.db, accountId, runId, outputs);
   switch (answer.outcome) {
     case "missing":
       return appError("not_found", "Run not found");

@@ -58,6 +58,7 @@ async function startTurnById(
 ): Promise<ChatTurn | AppError> {
   const { accountId } = request.caller;
   const opened = await call(
+    app.db,
     "open_chat",
     {
       p_account_id: accountId,
@@ -89,14 +90,14 @@ async function startTurnById(
 
 /** Never throws, because the caller has another failure to report. */
 async function discardEmptySession(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   accountId: string,
   sessionId: string,
   log: Logger,
 ): Promise<void> {
   try {
     const args = { p_account_id: accountId, p_session_id: sessionId };
-    const isDiscarded = await call("discard_empty_session", args, z.boolean());
+    const isDiscarded = await call(app.db, "discard_empty_session", args, z.boolean());
     if (isDiscarded) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an empty session could not be discarded");

@@ -60,7 +60,7 @@ export interface RunRequest extends RunOptions {
 }
 
 /** The parts of the service that the start of a run uses. */
-export type RunParts = Parts<"engine" | "models" | "queues" | "sandboxes">;
+export type RunParts = Parts<"db" | "engine" | "models" | "queues" | "sandboxes">;
 
 export interface StartedRun {
   readonly runId: string;
@@ -107,7 +107,7 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   if (fault) return fault;
   // The recipients of a task were checked when it was changed, and all are checked again when the mail is sent.
   const recipientFault =
-    kind === "task" ? undefined : await checkRecipients(caller.accountId, request.deliver);
+    kind === "task" ? undefined : await checkRecipients(app.db, caller.accountId, request.deliver);
   if (recipientFault) return recipientFault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
@@ -119,7 +119,7 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
 
   const turnId = randomUUID();
   const run = await inSpan("turn.claim", { attributes: { "app.turn.id": turnId } }, () =>
-    provisionRun({
+    provisionRun(app.db, {
       accountId: caller.accountId,
       artistId,
       effectId,
@@ -173,7 +173,7 @@ async function startIn(
   const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
   const runId = await startWorkflow(app, turnId, runCredentialForm(caller));
-  const assigned = await assignRun(turnId, runId);
+  const assigned = await assignRun(app.db, turnId, runId);
   if (assigned === null) return deleted;
   // Another attempt at the same effect may have assigned its run first.
   if (assigned === runId) count("agent_platform.turns.started", 1, { kind });
@@ -191,7 +191,7 @@ async function discard(app: RunParts, run: ProvisionedRun, log: Logger): Promise
   const { turnId, sessionId } = run;
   try {
     // A run that has started nevertheless keeps its session; it ends on its own.
-    if (await discardRun(turnId)) await clearSandbox(app, sessionId, log);
+    if (await discardRun(app.db, turnId)) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an unstarted run could not be discarded");
   }

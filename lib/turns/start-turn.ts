@@ -33,7 +33,7 @@ import {
   assistantParts,
   type Claim,
   type ClaimOutcome,
-  claimTurn,
+  claimOrRelease,
   runKey,
 } from "./store/claims.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
@@ -100,7 +100,7 @@ export async function startTurn(
     "turn.claim",
     { attributes: { "app.turn.id": claim.turnId } },
     async (span) => {
-      const answer = await claimOrRelease(claim, app.engine.executesOwnRuns);
+      const answer = await claimOrRelease(app.db, claim, app.engine.executesOwnRuns);
       span.set({ "app.claim.outcome": answer.outcome });
       return answer;
     },
@@ -168,17 +168,6 @@ export async function startTurn(
   }
 }
 
-/** A claim may stand although its answer was lost: then it is released, because its run is never started. */
-async function claimOrRelease(claim: Claim, withTurn: boolean): Promise<ClaimOutcome> {
-  try {
-    return await claimTurn(claim, withTurn);
-  } catch (error) {
-    // If this fails as well, the claim expires after a minute.
-    await abandonTurn(claim.turnId).catch(() => {});
-    throw error;
-  }
-}
-
 /** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
 async function hastenTurn(
   app: Needs,
@@ -229,7 +218,7 @@ async function startClaimed(
   const runId = await started.catch(async (error: unknown) => {
     app.runningTurns.takeClaimed(turnId)?.call?.cancel();
     // The chat would stay blocked. If this fails as well, the claim expires after a minute.
-    await abandonTurn(turnId);
+    await abandonTurn(app.db, turnId);
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   });
@@ -242,7 +231,7 @@ async function startClaimed(
 }
 
 async function prepareClaim(
-  { models, engine }: Parts<"models" | "engine">,
+  { db, models, engine }: Parts<"db" | "models" | "engine">,
   request: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
@@ -283,7 +272,7 @@ async function prepareClaim(
       partsBefore: null,
     };
   }
-  const partsBefore = await assistantParts(caller.accountId, chatId, last.id);
+  const partsBefore = await assistantParts(db, caller.accountId, chatId, last.id);
   const parts = answerQuestions(partsBefore ?? [], last.parts);
   if (isAppError(parts)) return parts;
   return {

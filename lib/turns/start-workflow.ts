@@ -45,7 +45,7 @@ const BATCH = 50;
  * timer of any process finds a turn that is not started now. Keeps a function on Vercel alive until it
  * resolves.
  */
-export function unblockQueuedTurn(app: Parts<"engine">, chatId: string): Promise<void> {
+export function unblockQueuedTurn(app: Parts<"db" | "engine">, chatId: string): Promise<void> {
   const started = startNext(app, chatId).catch((error: unknown) =>
     log().warn({ err: error, chatId }, "a queued turn could not be started"),
   );
@@ -53,29 +53,33 @@ export function unblockQueuedTurn(app: Parts<"engine">, chatId: string): Promise
   return started;
 }
 
-async function startNext(app: Parts<"engine">, chatId: string): Promise<void> {
+async function startNext(app: Parts<"db" | "engine">, chatId: string): Promise<void> {
   if (drain().hasBegun) return;
   // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
-    const turn = await beginQueuedTurn(chatId, app.engine.processId);
+    const turn = await beginQueuedTurn(app.db, chatId, app.engine.processId);
     if (turn === null) return;
     await startWorkflow(app, turn.turnId, turn.credential);
-    await dequeueTurn(turn.turnId);
+    await dequeueTurn(app.db, turn.turnId);
     count("agent_platform.turns.started", 1, { kind: "chat" });
   });
 }
 
 /** Starts the runs of turns whose process has died after their claim. */
-async function takeOverClaims({ engine }: Parts<"engine">): Promise<void> {
+async function takeOverClaims({ db, engine }: Parts<"db" | "engine">): Promise<void> {
   const { processId } = engine;
   if (processId === null) return;
-  for (let turn = await takeOverClaim(processId); turn; turn = await takeOverClaim(processId)) {
+  for (
+    let turn = await takeOverClaim(db, processId);
+    turn;
+    turn = await takeOverClaim(db, processId)
+  ) {
     const { turnId, credential } = turn;
     await startWorkflow({ engine }, turnId, credential).catch(async (error: unknown) => {
-      await abandonTurn(turnId);
+      await abandonTurn(db, turnId);
       throw error;
     });
-    await dequeueTurn(turnId);
+    await dequeueTurn(db, turnId);
   }
 }
 
@@ -83,12 +87,12 @@ async function takeOverClaims({ engine }: Parts<"engine">): Promise<void> {
  * Starts turns that other processes have left behind, by a timer of this process, and wakes those whose client
  * has not answered, or whose process has died before it woke them.
  */
-export function scheduleQueuedTurns(app: Parts<"engine">): void {
+export function scheduleQueuedTurns(app: Parts<"db" | "engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
-    const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
+    const chatIds = await continueTrace(undefined, () => chatsToBegin(app.db, BATCH));
     for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
     await continueTrace(undefined, () => takeOverClaims(app));
-    const turnIds = await continueTrace(undefined, () => turnsToWake(BATCH, SWEEP_SECONDS));
+    const turnIds = await continueTrace(undefined, () => turnsToWake(app.db, BATCH, SWEEP_SECONDS));
     for (const turnId of turnIds) await app.engine.wake(turnId);
   });
 }

@@ -16,13 +16,13 @@ const MAX_WAIT_MS = 2_000;
  * @param chatId or the UUID by which the client has named the chat
  */
 export async function stopTurn(
-  { engine }: Parts<"engine">,
+  { db, engine }: Parts<"db" | "engine">,
   accountId: string,
   chatId: string,
 ): Promise<{ stopped: boolean } | AppError> {
-  let found = await requestStop(accountId, chatId);
+  let found = await requestStop(db, accountId, chatId);
   if (found.outcome === "chat_missing") {
-    found = await requestStop(accountId, namedChatId(accountId, chatId));
+    found = await requestStop(db, accountId, namedChatId(accountId, chatId));
   }
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return { stopped: false };
@@ -44,7 +44,7 @@ export async function cancelRun(
   accountId: string,
   runId: string,
 ): Promise<{ cancelled: boolean } | AppError> {
-  const found = await requestRunStop(accountId, runId);
+  const found = await requestRunStop(app.db, accountId, runId);
   if (found.outcome === "active")
     await signalAndAwaitEnd(app.engine, { turnId: found.turn_id, runId });
   const run = await getRun(app, accountId, runId);
@@ -54,6 +54,6 @@ export async function cancelRun(
 }
 
 /** Stops every run of a session before the session or its sandbox is deleted. */
-export async function stopSessionRuns({ engine }: Parts<"engine">, sessionId: string) {
-  for (const turnId of await requestSessionStop(sessionId)) await engine.signalStop(turnId);
+export async function stopSessionRuns({ db, engine }: Parts<"db" | "engine">, sessionId: string) {
+  for (const turnId of await requestSessionStop(db, sessionId)) await engine.signalStop(turnId);
 }

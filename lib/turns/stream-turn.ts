@@ -7,6 +7,7 @@ import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
 import { awaitsApproval } from "../approvals/store.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */
@@ -68,13 +69,13 @@ type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location
  * when the account has too many streams open; as `find`.
  */
 export async function streamTurn(
-  { engine, queues }: Parts<"engine" | "queues">,
+  app: Parts<"db" | "engine" | "queues">,
   { accountId, startIndex, signal }: StreamRequest,
   find: () => Promise<FoundTurn | Response | AppError>,
 ): Promise<Response | AppError> {
   let release: () => void;
   try {
-    release = await queues.streams.acquire(accountId);
+    release = await app.queues.streams.acquire(accountId);
   } catch (error) {
     if (isQueueRefusal(error)) return queueRefused(error);
     throw error;
@@ -83,9 +84,9 @@ export async function streamTurn(
     const found = await find();
     if (!isAppError(found) && !(found instanceof Response)) {
       if (!("turn" in found)) {
-        return await streamResponse({ engine }, found, startIndex, signal, release);
+        return await streamResponse(app, found, startIndex, signal, release);
       }
-      const response = await streamResponse({ engine }, found.turn, startIndex, signal, release);
+      const response = await streamResponse(app, found.turn, startIndex, signal, release);
       response.headers.set("location", found.location);
       return response;
     }
@@ -103,7 +104,7 @@ export async function streamTurn(
  * @param onEnd called when the stream has ended or its client has disconnected
  */
 export async function streamResponse(
-  { engine }: Parts<"engine">,
+  { db, engine }: Parts<"db" | "engine">,
   turn: StreamedTurn,
   startIndex: number,
   signal: AbortSignal,
@@ -118,7 +119,7 @@ export async function streamResponse(
   const respond = (reading: Reading) =>
     new Response(eventStream(reading, disconnected, onEnd), { headers });
   if ("accountId" in turn) {
-    return respond(readQueuedTurn({ engine }, turn, disconnected.signal));
+    return respond(readQueuedTurn({ db, engine }, turn, disconnected.signal));
   }
   if (turn.runId !== null) headers.set("x-workflow-run-id", turn.runId);
   const setTail = (index: number) => headers.set("x-workflow-stream-tail-index", String(index));
@@ -130,7 +131,7 @@ export async function streamResponse(
     const { firstIndex, chunks } = turn.opened.first;
     setTail(firstIndex + chunks.length - 1);
     const { opened } = turn;
-    return respond(untilItWaits(turn, continueReading(opened), () => opened.stop(), false));
+    return respond(untilItWaits(db, turn, continueReading(opened), () => opened.stop(), false));
   }
   const from = turn.from ?? startIndex;
   if (turn.from !== undefined) headers.set("x-workflow-stream-start-index", String(from));
@@ -139,7 +140,7 @@ export async function streamResponse(
   const stopped = new AbortController();
   const reading = engine.read(turn, from, AbortSignal.any([disconnected.signal, stopped.signal]));
   const mayWait = from > tail && turn.from === undefined;
-  return respond(untilItWaits(turn, reading, () => stopped.abort(), mayWait));
+  return respond(untilItWaits(db, turn, reading, () => stopped.abort(), mayWait));
 }
 
 /** How long the look after a request for an approval waits: first, and at most. */
@@ -151,6 +152,7 @@ const FIRST_LOOK_MS = 20;
  * @param mayWait whether the turn may wait already, because it has no chunk to read
  */
 async function* untilItWaits(
+  db: Database,
   { turnId }: TurnAddress,
   reading: Reading,
   stop: () => void,
@@ -167,7 +169,7 @@ async function* untilItWaits(
           pause.abort();
           break;
         }
-        if (!(await awaitsApproval(turnId))) continue;
+        if (!(await awaitsApproval(db, turnId))) continue;
         stop();
         await next;
         return "ended";
@@ -272,17 +274,17 @@ function toEvents({ firstIndex, chunks }: ChunkBatch): string {
 
 /** Yields the chunks of a turn that waits, once it has started or another one has taken its message. */
 async function* readQueuedTurn(
-  { engine }: Parts<"engine">,
+  { db, engine }: Parts<"db" | "engine">,
   { accountId, turnId }: QueuedTurn,
   signal: AbortSignal,
 ): Reading {
   while (!signal.aborted && !drain().hasBegun) {
-    const found = await queuedTurnState(accountId, turnId);
+    const found = await queuedTurnState(db, accountId, turnId);
     if (found.state === "started") {
       const turn = { turnId: found.turn_id, runId: found.run_id };
       const stopped = new AbortController();
       const reading = engine.read(turn, 0, AbortSignal.any([signal, stopped.signal]));
-      return yield* untilItWaits(turn, reading, () => stopped.abort(), false);
+      return yield* untilItWaits(db, turn, reading, () => stopped.abort(), false);
     }
     if (found.state === "gone") {
       yield { firstIndex: 0, chunks: dropped.map((chunk) => JSON.stringify(chunk)) };

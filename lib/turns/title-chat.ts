@@ -29,7 +29,7 @@ const TITLE_CALLS = -2_000;
  * the message. Never throws.
  */
 export async function titleChat(
-  app: ModelCallParts,
+  app: ModelCallParts & Parts<"db">,
   turnId: string,
   turn: TurnState,
   answer: string,
@@ -44,7 +44,7 @@ export async function titleChat(
 }
 
 async function write(
-  app: ModelCallParts,
+  app: ModelCallParts & Parts<"db">,
   turnId: string,
   turn: TurnState,
   answer: string,
@@ -53,11 +53,11 @@ async function write(
   const { account_id: accountId, session_id: sessionId, chat_id: chatId } = turn;
   const key = { p_account_id: accountId, p_chat_id: chatId, p_turn_id: turnId };
   const begin = { ...key, p_title: former, p_lease_seconds: LEASE_SECONDS };
-  if (!(await call("begin_title", begin, z.boolean()))) return;
+  if (!(await call(app.db, "begin_title", begin, z.boolean()))) return;
   const usage: UsageEntry[] = [];
   const reserve = async (estimateUsd: number | null): Promise<void> => {
     const request = { id: turnId, address: { accountId, sessionId, chatId } };
-    const refusal = await reserveCompactionCall(request, estimateUsd);
+    const refusal = await reserveCompactionCall(app.db, request, estimateUsd);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   const measure = measureCalls(app, { step: 0, tool: TITLE_CALLS, call: 0 }, reserve, usage);
@@ -70,6 +70,7 @@ async function write(
   await measure.ended();
   const title = "failure" in written ? "" : written.title;
   await call(
+    app.db,
     "end_title",
     { ...key, p_former: former, p_title: title, p_usage: usage },
     z.boolean(),

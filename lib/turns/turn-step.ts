@@ -75,7 +75,13 @@ function begin(step: Step<unknown>): Decision {
 async function suspend(step: Step<StepParts>, wait: Wait): Promise<"waiting"> {
   await step.current.log.flushed();
   const { waitsFor, maxSeconds } = wait;
-  const { areWebhooksDue } = await suspendTurn(step.key, step.index, waitsFor, maxSeconds);
+  const { areWebhooksDue } = await suspendTurn(
+    step.app.db,
+    step.key,
+    step.index,
+    waitsFor,
+    maxSeconds,
+  );
   if (areWebhooksDue) step.app.deliveryWorker.wake();
   return "waiting";
 }

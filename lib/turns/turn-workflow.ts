@@ -66,7 +66,7 @@ async function beginTurn(turn: TurnInput, runId: string): Promise<boolean> {
 
 async function mustWait({ turnId }: TurnInput): Promise<boolean> {
   "use step";
-  return retryOutage(getStepMetadata().attempt, () => isWaiting(turnId));
+  return retryOutage(getStepMetadata().attempt, () => isWaiting(currentApp().db, turnId));
 }
 mustWait.maxRetries = MAX_ATTEMPTS;
 

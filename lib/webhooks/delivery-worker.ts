@@ -2,11 +2,13 @@
  * Delivers due events. Any number of processes deliver from the same outbox: each leases the deliveries
  * that it attempts, and deliveries leased by a process that dies become due again.
  */
+
 import { randomUUID } from "node:crypto";
 import { runPeriodically } from "@platform/kit/drain";
 import { QueueWorker } from "@platform/kit/queue-worker";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
+import type { Database } from "../platform/database/port.ts";
 import { sendEvent } from "./send-event.ts";
 import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
 
@@ -26,6 +28,11 @@ export class DeliveryWorker {
   /** Workers start with different accounts, and each continues after its last one. */
   #lastAccountId: string = randomUUID();
   readonly #worker = new QueueWorker<ClaimedDelivery>();
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
 
   /** Whether it attempts no delivery, and claims none. */
   get isIdle(): boolean {
@@ -39,7 +46,7 @@ export class DeliveryWorker {
       claim: (limit) => this.#claimNext(limit),
       attempt: async (delivery) => {
         const attempt = await sendEvent(delivery);
-        await recordAttempt(delivery, attempt, retryDelaySeconds(delivery.attempt));
+        await recordAttempt(this.#db, delivery, attempt, retryDelaySeconds(delivery.attempt));
       },
       messages: {
         claim: "webhooks could not be delivered",
@@ -52,9 +59,14 @@ export class DeliveryWorker {
   async #claimNext(limit: number): Promise<ClaimedDelivery[]> {
     const leaseSeconds = Math.ceil(config().WEBHOOK_TIMEOUT_MS / 1_000) + LEASE_MARGIN_SECONDS;
     const limits = { limit, perAccount: SLOTS_PER_ACCOUNT, leaseSeconds };
-    const next = await claimDeliveries({ ...limits, afterAccountId: this.#lastAccountId });
+    const next = await claimDeliveries(this.#db, {
+      ...limits,
+      afterAccountId: this.#lastAccountId,
+    });
     const claimed =
-      next.length > 0 ? next : await claimDeliveries({ ...limits, afterAccountId: FIRST_ACCOUNT });
+      next.length > 0
+        ? next
+        : await claimDeliveries(this.#db, { ...limits, afterAccountId: FIRST_ACCOUNT });
     this.#lastAccountId = claimed.at(-1)?.accountId ?? this.#lastAccountId;
     return claimed;
   }

@@ -14,6 +14,7 @@ import {
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import {
   type Delivery,
@@ -48,6 +49,7 @@ const foundDelivery = z.object({ delivery: storedDelivery }).transform((answer) 
 
 /** Errors: 403 when the account has 20 webhooks, 409 when it has one with this URL. */
 export function insertWebhook(
+  db: Database,
   accountId: string,
   values: NewWebhook & { readonly id: string; readonly sealedSecret: string },
 ): Promise<Webhook | AppError> {
@@ -60,20 +62,29 @@ export function insertWebhook(
     p_secret: values.sealedSecret,
     p_max: MAX_WEBHOOKS,
   };
-  return call("create_webhook", args, foundWebhook);
+  return call(db, "create_webhook", args, foundWebhook);
 }
 
-export function selectWebhooks(accountId: string, page: PageRequest): Promise<Page<Webhook>> {
+export function selectWebhooks(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Webhook>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_webhooks", args, pageOf(storedWebhook, page));
+  return call(db, "list_webhooks", args, pageOf(storedWebhook, page));
 }
 
 /** Errors: 404. */
-export const selectWebhook = (accountId: string, id: string): Promise<Webhook | AppError> =>
-  call("get_webhook", { p_account_id: accountId, p_id: id }, foundWebhook);
+export const selectWebhook = (
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<Webhook | AppError> =>
+  call(db, "get_webhook", { p_account_id: accountId, p_id: id }, foundWebhook);
 
 /** Errors: 404, and 409 when the account has another webhook with the URL. */
 export function changeWebhook(
+  db: Database,
   accountId: string,
   id: string,
   changes: WebhookChanges,
@@ -85,12 +96,17 @@ export function changeWebhook(
     p_events: changes.events ?? null,
     p_enabled: changes.enabled ?? null,
   };
-  return call("update_webhook", args, foundWebhook);
+  return call(db, "update_webhook", args, foundWebhook);
 }
 
 /** Errors: 404. */
-export async function removeWebhook(accountId: string, id: string): Promise<AppError | undefined> {
+export async function removeWebhook(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
   const isDeleted = await call(
+    db,
     "delete_webhook",
     { p_account_id: accountId, p_id: id },
     z.boolean(),
@@ -100,35 +116,51 @@ export async function removeWebhook(accountId: string, id: string): Promise<AppE
 
 /** Errors: 404. */
 export function replaceSecret(
+  db: Database,
   accountId: string,
   id: string,
   sealedSecret: string,
 ): Promise<Webhook | AppError> {
   const args = { p_account_id: accountId, p_id: id, p_secret: sealedSecret };
-  return call("rotate_webhook_secret", args, foundWebhook);
+  return call(db, "rotate_webhook_secret", args, foundWebhook);
 }
 
 /** Errors: 404. */
-export function selectDeliveries(accountId: string, webhookId: string, page: PageRequest) {
+export function selectDeliveries(
+  db: Database,
+  accountId: string,
+  webhookId: string,
+  page: PageRequest,
+) {
   const args = { p_account_id: accountId, p_webhook_id: webhookId, ...pageArguments(page) };
-  return call("list_webhook_deliveries", args, z.union([pageOf(storedDelivery, page), refused]));
+  return call(
+    db,
+    "list_webhook_deliveries",
+    args,
+    z.union([pageOf(storedDelivery, page), refused]),
+  );
 }
 
 /** Errors: 404. */
-export function insertTestDelivery(accountId: string, id: string): Promise<Delivery | AppError> {
+export function insertTestDelivery(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<Delivery | AppError> {
   const args = { p_account_id: accountId, p_id: id };
-  return call("test_webhook", args, z.union([foundDelivery, refused]));
+  return call(db, "test_webhook", args, z.union([foundDelivery, refused]));
 }
 
 /** Errors: 404. */
 export function repeatDelivery(
+  db: Database,
   accountId: string,
   webhookId: string,
   id: string,
 ): Promise<Delivery | AppError> {
   const args = { p_account_id: accountId, p_webhook_id: webhookId, p_id: id };
   const missing = refusalOf({ missing: deliveryNotFound });
-  return call("redeliver_webhook", args, z.union([foundDelivery, missing]));
+  return call(db, "redeliver_webhook", args, z.union([foundDelivery, missing]));
 }
 
 const claimed = z.array(
@@ -161,14 +193,14 @@ export interface ClaimLimits {
 }
 
 /** Leases deliveries that are due, in the order of their accounts' ids. */
-export function claimDeliveries(limits: ClaimLimits): Promise<ClaimedDelivery[]> {
+export function claimDeliveries(db: Database, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
   const args = {
     p_after: limits.afterAccountId,
     p_limit: limits.limit,
     p_per_account: limits.perAccount,
     p_lease_seconds: limits.leaseSeconds,
   };
-  return call("claim_webhook_deliveries", args, claimed);
+  return call(db, "claim_webhook_deliveries", args, claimed);
 }
 
 export interface Attempt {
@@ -184,6 +216,7 @@ export interface Attempt {
 
 /** Ends a leased attempt. Returns false when another process has taken the delivery over. */
 export function recordAttempt(
+  db: Database,
   { id, leaseId }: ClaimedDelivery,
   attempt: Attempt,
   retrySeconds: number,
@@ -201,5 +234,5 @@ export function recordAttempt(
     p_outcome: attempt.outcome,
     p_retry_seconds: retrySeconds,
   };
-  return call("record_webhook_attempt", args, z.boolean());
+  return call(db, "record_webhook_attempt", args, z.boolean());
 }

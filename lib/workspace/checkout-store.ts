@@ -7,6 +7,7 @@ import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { type UntrustedSource, untrustedSource } from "@platform/endpoint/contract/approvals";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 
 /** The sandbox of a session, and the artist whose workspace it has; null for the account itself. */
@@ -40,14 +41,18 @@ interface UseOfWorkspace {
  * @returns whether the sandbox has all files of the workspace and none that is to be stored, and whether an
  * earlier turn may have left some
  */
-export function beginUse(checkout: Checkout, writes: boolean): Promise<UseOfWorkspace | AppError> {
+export function beginUse(
+  db: Database,
+  checkout: Checkout,
+  writes: boolean,
+): Promise<UseOfWorkspace | AppError> {
   const args = { ...checkoutArguments(checkout), p_writes: writes };
   const begun = z.object({
     is_current: z.boolean(),
     is_dirty: z.boolean(),
     untrusted: z.array(untrustedSource),
   });
-  return call("begin_workspace_use", args, z.union([begun, missing]));
+  return call(db, "begin_workspace_use", args, z.union([begun, missing]));
 }
 
 const givenFile = z.object({
@@ -84,15 +89,17 @@ const loaded = z.object({
 export type LoadedCheckout = z.output<typeof loaded>;
 
 export function loadCheckout(
+  db: Database,
   checkout: Checkout,
   runId: string,
 ): Promise<LoadedCheckout | AppError> {
   const args = { ...checkoutArguments(checkout), p_run_id: runId };
-  return call("load_workspace_checkout", args, z.union([loaded, missing]));
+  return call(db, "load_workspace_checkout", args, z.union([loaded, missing]));
 }
 
 /** @param isDirty whether a turn is about to change files */
 export async function saveCheckout(
+  db: Database,
   checkout: Checkout,
   revision: number,
   isDirty: boolean,
@@ -106,5 +113,5 @@ export async function saveCheckout(
     p_given: given,
     p_removed: removed,
   };
-  await call("save_workspace_checkout", args, z.unknown());
+  await call(db, "save_workspace_checkout", args, z.unknown());
 }

@@ -13,10 +13,10 @@ const EXAMPLE = { name: "Marlow Example", label: "Example Records (invented)" };
 
 /** Creates the example artist with the files of its workspace, or what is missing of them. Errors: 403. */
 export async function loadExample(
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   accountId: string,
 ): Promise<Artist | AppError> {
-  const artist = await findOrInsertArtist(accountId, EXAMPLE);
+  const artist = await findOrInsertArtist(app.db, accountId, EXAMPLE);
   if (isAppError(artist)) return artist;
   const folder = runtimePath(process.cwd(), "lib", "workspace", "example");
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -31,7 +31,7 @@ export interface ReceivedFile {
  * Errors: 403, 404, 409. Throws the errors of the stream.
  */
 export function writeFile(
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   place: WorkspacePlace,
   content: AsyncIterable<Uint8Array>,
   change: Omit<FileChange, "contentId" | "text">,
@@ -53,24 +53,24 @@ export const receiveFile = <T>(
 
 /** Stores a file that was received, which is moved, unless the workspace has its content. */
 export const storeFile = (
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
   change: Omit<FileChange, "contentId" | "text">,
 ): Promise<ChangedFile | AppError> =>
   storeContent(app, place, file, (contentId) =>
-    changeFile(place, { ...change, contentId, text: file.text }),
+    changeFile(app.db, place, { ...change, contentId, text: file.text }),
   );
 
 /** @param record records the use of the content; called again if the content was deleted in the meantime */
 export async function storeContent<T>(
-  { contents }: Parts<"contents">,
+  { db, contents }: Parts<"db" | "contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
   record: (contentId: string) => Promise<T | AppError>,
 ): Promise<T | AppError> {
   for (let attempt = 1; ; attempt++) {
-    const reserved = await reserveContent(place, file);
+    const reserved = await reserveContent(db, place, file);
     if (isAppError(reserved)) return reserved;
     if (!reserved.isStored) await contents.store(reserved.key, file.path);
     const recorded = await record(reserved.key.contentId);

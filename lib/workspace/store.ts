@@ -16,6 +16,7 @@ import { plainText } from "@platform/kit/plain-text";
 import { z } from "zod";
 import type { ContentKey } from "../content/storage/port.ts";
 import { rowOf } from "../platform/database/columns.ts";
+import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import {
   MAX_FILES,
@@ -56,22 +57,24 @@ const refusal = refusalOf({
 });
 
 export function selectFiles(
+  db: Database,
   place: WorkspacePlace,
   prefix: string | undefined,
   page: PageRequest,
 ): Promise<Page<WorkspaceVersion>> {
   const args = { ...placeArguments(place), p_prefix: prefix ?? null, ...pageArguments(page) };
-  return call("list_workspace_files", args, pageOf(storedVersion, page));
+  return call(db, "list_workspace_files", args, pageOf(storedVersion, page));
 }
 
 /** Errors: 404. */
 export function selectVersions(
+  db: Database,
   place: WorkspacePlace,
   path: string,
   page: PageRequest,
 ): Promise<Page<WorkspaceVersion> | AppError> {
   const args = { ...placeArguments(place), p_path: path, ...pageArguments(page) };
-  return call("list_workspace_versions", args, z.union([pageOf(storedVersion, page), missing]));
+  return call(db, "list_workspace_versions", args, z.union([pageOf(storedVersion, page), missing]));
 }
 
 const keyOf = (content: { workspace_id: string; id: string }): ContentKey => ({
@@ -97,12 +100,13 @@ export type FoundContent = z.output<typeof foundContent>;
 
 /** @param version null for the newest. Errors: 404, also for a deletion. */
 export function findContent(
+  db: Database,
   place: WorkspacePlace,
   path: string,
   version: number | null,
 ): Promise<FoundContent | AppError> {
   const args = { ...placeArguments(place), p_path: path, p_version: version };
-  return call("find_workspace_content", args, z.union([foundContent, missing]));
+  return call(db, "find_workspace_content", args, z.union([foundContent, missing]));
 }
 
 const reservedContent = z
@@ -113,6 +117,7 @@ const reservedContent = z
 
 /** Reserves the room of a content, which is stored next unless it is already. Errors: 403, 404. */
 export function reserveContent(
+  db: Database,
   place: WorkspacePlace,
   { sha256, bytes }: { readonly sha256: string; readonly bytes: number },
 ): Promise<z.output<typeof reservedContent> | AppError> {
@@ -122,7 +127,7 @@ export function reserveContent(
     p_bytes: bytes,
     p_limit_bytes: MAX_WORKSPACE_BYTES,
   };
-  return call("reserve_workspace_content", args, z.union([reservedContent, refusal]));
+  return call(db, "reserve_workspace_content", args, z.union([reservedContent, refusal]));
 }
 
 const changedFile = z
@@ -145,6 +150,7 @@ export interface FileChange {
 
 /** Adds a version to a file. Errors: 403, 404, 409; `CONTENT_GONE`. */
 export function changeFile(
+  db: Database,
   place: WorkspacePlace,
   { path, contentId, text = null, runId, expected = null, conflictOf }: FileChange,
 ): Promise<ChangedFile | AppError> {
@@ -159,11 +165,12 @@ export function changeFile(
     p_max_files: MAX_FILES,
     p_max_versions: MAX_VERSIONS,
   };
-  return call("change_workspace_file", args, z.union([changedFile, refusal]));
+  return call(db, "change_workspace_file", args, z.union([changedFile, refusal]));
 }
 
 /** Errors: 403, 404, 409. */
 export function restoreFile(
+  db: Database,
   place: WorkspacePlace,
   path: string,
   version: number,
@@ -177,14 +184,18 @@ export function restoreFile(
     p_max_files: MAX_FILES,
     p_max_versions: MAX_VERSIONS,
   };
-  return call("restore_workspace_file", args, z.union([changedFile, refusal]));
+  return call(db, "restore_workspace_file", args, z.union([changedFile, refusal]));
 }
 
 /** Deletes a file with all its versions. Errors: 404. */
-export function purgeFile(place: WorkspacePlace, path: string): Promise<AppError | undefined> {
+export function purgeFile(
+  db: Database,
+  place: WorkspacePlace,
+  path: string,
+): Promise<AppError | undefined> {
   const purged = z.object({ purged: z.literal(true) }).transform(() => undefined);
   const args = { ...placeArguments(place), p_path: path };
-  return call("purge_workspace_file", args, z.union([purged, missing]));
+  return call(db, "purge_workspace_file", args, z.union([purged, missing]));
 }
 
 const foundText = z
@@ -195,25 +206,27 @@ const foundText = z
   }));
 
 export function searchFiles(
+  db: Database,
   place: WorkspacePlace,
   text: string,
   limit: number,
 ): Promise<z.output<typeof foundText>[]> {
   const args = { ...placeArguments(place), p_text: text, p_limit: limit };
-  return call("search_workspace", args, z.array(foundText));
+  return call(db, "search_workspace", args, z.array(foundText));
 }
 
 /** Deletes at most `batch` expired rows of each kind, and returns the greatest of their numbers. */
-export const sweepVersions = (batch: number, days: number): Promise<number> =>
-  call("sweep_workspaces", { p_batch: batch, p_days: days }, z.int());
+export const sweepVersions = (db: Database, batch: number, days: number): Promise<number> =>
+  call(db, "sweep_workspaces", { p_batch: batch, p_days: days }, z.int());
 
-export const dueContentRemovals = (batch: number): Promise<ContentKey[]> =>
+export const dueContentRemovals = (db: Database, batch: number): Promise<ContentKey[]> =>
   call(
+    db,
     "due_workspace_removals",
     { p_batch: batch },
     z.array(z.object({ workspaceId: z.string(), contentId: z.string() })),
   );
 
-export async function endContentRemoval({ contentId }: ContentKey): Promise<void> {
-  await call("end_workspace_removal", { p_content_id: contentId }, z.null());
+export async function endContentRemoval(db: Database, { contentId }: ContentKey): Promise<void> {
+  await call(db, "end_workspace_removal", { p_content_id: contentId }, z.null());
 }

@@ -63,11 +63,11 @@ interface SandboxParts {
 }
 
 export async function syncSandbox(
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   parts: SandboxParts,
   sync: Sync,
 ): Promise<SyncReport> {
-  const loaded = await loadCheckout(sync, sync.runId);
+  const loaded = await loadCheckout(app.db, sync, sync.runId);
   // The artist was deleted, or the account may no longer act for it.
   if (isAppError(loaded)) return { stored: [], conflicts: [], skipped: [] };
   if (loaded.is_foreign) await removeIfThere(parts.files, WORKSPACE_FOLDER);
@@ -82,7 +82,7 @@ export async function syncSandbox(
 }
 
 class SandboxSync {
-  readonly #app: Parts<"contents">;
+  readonly #app: Parts<"contents" | "db">;
   readonly #parts: SandboxParts;
   readonly #sync: Sync;
   readonly #place: WorkspacePlace;
@@ -100,7 +100,12 @@ class SandboxSync {
   /** Whether a command has changed a file while files were exchanged. The next exchange stores it. */
   #isOvertaken = false;
 
-  constructor(app: Parts<"contents">, parts: SandboxParts, sync: Sync, loaded: LoadedCheckout) {
+  constructor(
+    app: Parts<"contents" | "db">,
+    parts: SandboxParts,
+    sync: Sync,
+    loaded: LoadedCheckout,
+  ) {
     this.#app = app;
     this.#parts = parts;
     this.#sync = sync;
@@ -117,7 +122,7 @@ class SandboxSync {
     if (entries === null) for (const path of this.#given.keys()) this.#forget(path);
     else if (writes) await this.#store(entries);
     if (this.#hasStored) {
-      const loaded = await loadCheckout(this.#sync, runId);
+      const loaded = await loadCheckout(this.#app.db, this.#sync, runId);
       if (!isAppError(loaded)) this.#loaded = loaded;
       this.#current = byPath(this.#loaded.files);
     }
@@ -127,7 +132,14 @@ class SandboxSync {
     const { revision, conflicts } = this.#loaded;
     const removed = [...this.#removed];
     const hasChanges = isDirty || this.#isOvertaken;
-    await saveCheckout(this.#sync, revision, hasChanges, [...this.#changed.values()], removed);
+    await saveCheckout(
+      this.#app.db,
+      this.#sync,
+      revision,
+      hasChanges,
+      [...this.#changed.values()],
+      removed,
+    );
     // Not before: in an empty folder, all files that the sandbox was given would count as deleted.
     if (entries === null && this.#skipped.every(({ path }) => path !== WORKSPACE_FOLDER)) {
       const limits = { timeoutMs: MKDIR_DEADLINE_MS, maxOutputChars: 1_000 };
@@ -195,7 +207,7 @@ class SandboxSync {
     if (current && !differs(current, given)) {
       const { runId } = this.#sync;
       const change = { path, contentId: null, runId, expected: given.version };
-      await changeFile(this.#place, change);
+      await changeFile(this.#app.db, this.#place, change);
       this.#hasStored = true;
     }
     this.#forget(path);

@@ -1,10 +1,12 @@
 /** The files of a workspace, as callers reach them. */
+
 import { posix } from "node:path";
 import { previewDocument } from "@platform/documents/preview-document";
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { streamOf } from "@platform/kit/stream-of";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";
+import type { Database } from "../platform/database/port.ts";
 import { fileResponse } from "../sandbox/file-response.ts";
 import { takeBody } from "../sandbox/sandbox-files.ts";
 import {
@@ -36,12 +38,12 @@ export const runIdOf = ({ credential }: Caller): string | null =>
 
 /** Opens a version of a file with the first piece that is read. Errors: 404. */
 export async function openWorkspaceFile(
-  { contents }: Parts<"contents">,
+  { db, contents }: Parts<"db" | "contents">,
   place: WorkspacePlace,
   path: string,
   version: number,
 ): Promise<AsyncIterable<Uint8Array> | AppError> {
-  const found = await findContent(place, path, version);
+  const found = await findContent(db, place, path, version);
   return isAppError(found) ? found : contents.read(found.key);
 }
 
@@ -53,7 +55,7 @@ const tooLargeForPreview = appError(
 
 /** Errors: 400 for a preview that cannot be had, 404, 429, 503. */
 export async function readWorkspaceFile(
-  app: Parts<"contents" | "queues">,
+  app: Parts<"db" | "contents" | "queues">,
   caller: Caller,
   query: FileQuery & {
     readonly version?: number | undefined;
@@ -62,7 +64,7 @@ export async function readWorkspaceFile(
   signal: AbortSignal,
 ): Promise<Response | AppError> {
   const { path, version = null } = query;
-  const found = await findContent(placeOf(caller, query), path, version);
+  const found = await findContent(app.db, placeOf(caller, query), path, version);
   if (isAppError(found)) return found;
   const content = app.contents.read(found.key);
   if (query.as) {
@@ -80,7 +82,7 @@ export async function readWorkspaceFile(
 
 /** Writes a file from the body of a request. Errors: 400, 403, 404, 409, 413. */
 export function writeRequestFile(
-  app: Parts<"contents">,
+  app: Parts<"db" | "contents">,
   caller: Caller,
   query: FileQuery & { readonly expected_version?: number | undefined },
   request: Request,
@@ -94,13 +96,14 @@ export function writeRequestFile(
 
 /** Errors: 404. */
 export async function deleteWorkspaceFile(
+  db: Database,
   caller: Caller,
   query: FileQuery & { readonly permanent?: boolean | undefined },
 ): Promise<AppError | undefined> {
   const place = placeOf(caller, query);
-  if (query.permanent) return purgeFile(place, query.path);
+  if (query.permanent) return purgeFile(db, place, query.path);
   const deletion = { path: query.path, contentId: null, runId: runIdOf(caller) };
-  const deleted = await changeFile(place, deletion);
+  const deleted = await changeFile(db, place, deletion);
   return isAppError(deleted) ? deleted : undefined;
 }
 

@@ -1,6 +1,8 @@
 /** A chat that is read page by page is whole. */
+
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { selectChatBody } from "../../lib/sessions/store.ts";
 import { createSession } from "../../tests/support/fixtures/sessions.ts";
 import { createPerson } from "../../tests/support/harness/clients.ts";
@@ -14,7 +16,7 @@ const { session, chat } = await createSession(person.withKey);
 const address = { accountId: session.accountId, sessionId: session.id, chatId: chat.id };
 
 async function open(): Promise<ReadableStream<Uint8Array>> {
-  const body = await selectChatBody(address);
+  const body = await selectChatBody(currentDatabase(), address);
   if (!(body instanceof ReadableStream)) throw new Error("The chat is not read in pages");
   return body;
 }
@@ -50,5 +52,7 @@ test("a reader that stops reading is sent no further page, and one that leaves e
 
 test("a chat that does not exist", async () => {
   const missing = { ...address, chatId: randomUUID() };
-  expect(await selectChatBody(missing)).toMatchObject({ message: "Chat not found" });
+  expect(await selectChatBody(currentDatabase(), missing)).toMatchObject({
+    message: "Chat not found",
+  });
 });

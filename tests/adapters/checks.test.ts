@@ -1,4 +1,5 @@
 /** What the check of every external service promises to the operator. */
+
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider
 import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
 import { createWebApiResearch } from "../../lib/research/adapters/web-api.ts";
 import { createTriggerTaskRunner } from "../../lib/tasks/adapters/trigger/provider.ts";
@@ -77,7 +79,13 @@ const subjects: Record<string, () => Promise<Subject>> = {
       vendor,
       key,
       connect: (apiKey) =>
-        new ComposioConnectors({ apiKey, baseUrl, receivesEvents: true, timeoutMs }),
+        new ComposioConnectors({
+          db: currentDatabase(),
+          apiKey,
+          baseUrl,
+          receivesEvents: true,
+          timeoutMs,
+        }),
     };
   },
   async "the catalog"() {

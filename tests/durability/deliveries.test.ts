@@ -2,6 +2,7 @@
  * The mail worker, called directly on a database of its own, with a real SMTP server: what is due is data in rows, and
  * no test waits for a delay. Workers in this process stand for those of several servers.
  */
+
 import { randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { createMailer, createSandboxes } from "../../lib/app.ts";
 import { MailWorker } from "../../lib/delivery/mail-worker.ts";
 import { claimDeliveries } from "../../lib/delivery/store.ts";
 import { config, parseConfig } from "../../lib/platform/config.ts";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { DeliveryWorker } from "../../lib/webhooks/delivery-worker.ts";
@@ -84,11 +86,11 @@ const makeDue = (runId: string) =>
 /** Lets workers send until nothing of the run is due, and none of them claims any more. */
 async function deliver(runId: string, ...workers: readonly MailWorker[]): Promise<void> {
   const settings = { ...config(), SMTP_URL: smtp.url };
+  const db = currentDatabase();
   const app = {
-    deliveryWorker: new DeliveryWorker(),
-    mail: await createMailer(settings),
+    ...{ db, deliveryWorker: new DeliveryWorker(db), mail: await createMailer(settings) },
     queues: createQueues(settings),
-    sandboxes: await createSandboxes(settings),
+    sandboxes: await createSandboxes(db, settings),
   };
   for (const worker of workers) worker.wake(app);
   const open = async () =>
@@ -166,14 +168,14 @@ describe("one mail per run and recipient", () => {
   test("a worker that died before it sent leaves the mail to others, one that was sending does not", async () => {
     const { id, email } = await createAccount();
     const run = await endRun(id, [email]);
-    expect(await claimDeliveries(10, 60)).toMatchObject([{ runId: run }]);
-    expect(await claimDeliveries(10, 60)).toEqual([]);
+    expect(await claimDeliveries(currentDatabase(), 10, 60)).toMatchObject([{ runId: run }]);
+    expect(await claimDeliveries(currentDatabase(), 10, 60)).toEqual([]);
     await makeDue(run);
     await deliver(run, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
 
     const other = await endRun(id, [email]);
-    await claimDeliveries(10, 60);
+    await claimDeliveries(currentDatabase(), 10, 60);
     await sql`update deliveries set status = 'sending', due_at = now() where run_id = ${other}`;
     await deliver(other, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
@@ -291,7 +293,7 @@ test("the log forgets what ended long ago, and the run keeps what became of it",
   await deliver(old, new MailWorker());
   await deliver(recent, new MailWorker());
   await sql`update deliveries set finished_at = now() - interval '31 days' where run_id = ${old}`;
-  expect(await sweepOlder("sweep_deliveries", 10, 30)).toBe(1);
+  expect(await sweepOlder(currentDatabase(), "sweep_deliveries", 10, 30)).toBe(1);
   expect(await rowsOf(old)).toEqual([]);
   expect(await rowsOf(recent)).toHaveLength(1);
   expect(await runOf(id, old)).toMatchObject({ delivery: "sent" });

@@ -2,6 +2,7 @@
  * The retention job, called directly on a database of its own: rows and files are aged, no test waits.
  * This file is long because it has every part of the job.
  */
+
 import { randomUUID } from "node:crypto";
 import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,6 +14,7 @@ import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provi
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import type { App } from "../../lib/parts.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import {
   endLostSubscriptions,
   runRetention,
@@ -121,7 +123,7 @@ describe("rows that nobody needs", () => {
     await sql`update task_runs set lease_until = now() - interval '1 second', started_at = now(),
       finished_at = null, attempts = '[{}]' where id = ${lost}`;
 
-    await sweepRows();
+    await sweepRows(currentDatabase());
     const left = async (table: string, column: string) =>
       (await sql`select ${sql(column)} as value from ${sql(table)} order by 1`).map(
         ({ value }) => value,
@@ -165,7 +167,7 @@ describe("workspaces", () => {
     // The second one was replaced yesterday.
     await sql`update workspace_versions set created_at = created_at - interval '91 days'
       where number < 3 and file_id in (select id from workspace_files where workspace_id = ${account})`;
-    expect(await sweepVersions(100, 90)).toBe(1);
+    expect(await sweepVersions(currentDatabase(), 100, 90)).toBe(1);
     expect(await removeUnusedContents(app)).toBe(2);
     expect(await Promise.all([first, second, third].map(isThere))).toEqual([false, true, true]);
     expect(await sql`select bytes::int from workspaces where id = ${account}`).toEqual([
@@ -308,7 +310,8 @@ test("mail in the mailbox goes after a week", async () => {
 test("subscriptions that no trigger uses are ended, of deleted accounts, too", async () => {
   const composio = await startFakeComposio();
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
-  const given = { apiKey, baseUrl, receivesEvents: true, timeoutMs: 5_000 };
+  const db = currentDatabase();
+  const given = { db, apiKey, baseUrl, receivesEvents: true, timeoutMs: 5_000 };
   const connectors = new ComposioConnectors(given);
   const account = await createAccount();
   composio.add(account, composioItem(account, "gmail", "ACTIVE"));
@@ -317,9 +320,9 @@ test("subscriptions that no trigger uses are ended, of deleted accounts, too", a
   await sql`insert into event_checks (account_id) values (${account})`;
   await sql`delete from accounts where id = ${account}`;
   expect(composio.instancesOf(account)).toHaveLength(3);
-  expect(await endLostSubscriptions({ connectors })).toBe(1);
+  expect(await endLostSubscriptions({ db, connectors })).toBe(1);
   expect(composio.instancesOf(account)).toEqual([]);
-  expect(await endLostSubscriptions({ connectors })).toBe(0);
+  expect(await endLostSubscriptions({ db, connectors })).toBe(0);
   await composio.close();
 });
 
@@ -327,7 +330,7 @@ describe("several servers", () => {
   test("lease a job to one of them; a dead one's lease runs out", async () => {
     const name = randomUUID();
     const take = (holder: string, intervalSeconds = 60) =>
-      takeJob({ name, holder, leaseSeconds: 60, intervalSeconds });
+      takeJob(currentDatabase(), { name, holder, leaseSeconds: 60, intervalSeconds });
     const holders = Array.from({ length: 8 }, () => randomUUID());
     const taken = await Promise.all(holders.map((holder) => take(holder)));
     expect(taken.filter(Boolean)).toHaveLength(1);
@@ -338,9 +341,9 @@ describe("several servers", () => {
     const second = randomUUID();
     expect(await take(second)).toBe(true);
     // The first one was only slow: what it says now changes nothing.
-    await endJob(name, first);
+    await endJob(currentDatabase(), name, first);
     expect(await take(first)).toBe(false);
-    await endJob(name, second);
+    await endJob(currentDatabase(), name, second);
     expect(await take(first)).toBe(false);
     expect(await take(first, 0)).toBe(true);
   });

@@ -2,10 +2,12 @@
  * The delivery worker, called directly on a database of its own: what is due is data in rows, and no
  * test waits for a delay. Workers in this process stand for those of several servers.
  */
+
 import { randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../../lib/platform/config.ts";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { DeliveryWorker, retryDelaySeconds } from "../../lib/webhooks/delivery-worker.ts";
 import { newSecret } from "../../lib/webhooks/secret.ts";
@@ -94,7 +96,7 @@ describe("an endpoint that is not well", () => {
     const inside = await startWebhookEndpoint();
     const account = await createAccount();
     await createWebhook(account);
-    const worker = new DeliveryWorker();
+    const worker = new DeliveryWorker(currentDatabase());
     endpoint.next(503, "silence", { redirect: inside.url });
     const [id = ""] = await queue(account);
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -128,13 +130,13 @@ describe("an endpoint that is not well", () => {
     await createWebhook(account);
     await endpoint.stop();
     const [id = ""] = await queue(account);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     const { status, log, due_at } = await read(id);
     expect(status).toBe("pending");
     expect(due_at.getTime()).toBeGreaterThan(Date.now());
     expect(log).toMatchObject([{ error: "The connection failed (ECONNREFUSED)" }]);
     await sql`update webhook_deliveries set due_at = now(), retry_until = now() where id = ${id}`;
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({ status: "failed", due_at: null });
   });
 
@@ -143,7 +145,7 @@ describe("an endpoint that is not well", () => {
     const webhook = await createWebhook(account);
     const [id = ""] = await queue(account, 2);
     endpoint.always(500);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     const failing = async () =>
       (
         await sql`select enabled, disabled_reason, failing_since from webhooks where id = ${webhook}`
@@ -151,7 +153,7 @@ describe("an endpoint that is not well", () => {
     expect(await failing()).toMatchObject({ enabled: true, failing_since: expect.any(Date) });
     await sql`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = ${webhook}`;
     await makeDue(id);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     expect(await failing()).toMatchObject({ enabled: false, disabled_reason: "failing" });
     expect((await statesOf(account)).map(({ status }) => status)).toEqual(["failed", "failed"]);
     expect(await queue(account)).toHaveLength(2);
@@ -162,12 +164,12 @@ describe("an endpoint that is not well", () => {
     const webhook = await createWebhook(account);
     await sql`update webhooks set failing_since = now() - interval '4 days' where id = ${webhook}`;
     await queue(account);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     const [well] = await sql`select enabled, failing_since from webhooks where id = ${webhook}`;
     expect(well).toEqual({ enabled: true, failing_since: null });
     endpoint.always(410);
     await queue(account);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     const [gone] = await sql`select enabled, disabled_reason from webhooks where id = ${webhook}`;
     expect(gone).toEqual({ enabled: false, disabled_reason: "gone" });
   });
@@ -178,7 +180,11 @@ describe("several workers", () => {
     const accounts = await Promise.all([createAccount(), createAccount(), createAccount()]);
     for (const account of accounts) await createWebhook(account);
     const ids = (await Promise.all(accounts.map((account) => queue(account, 20)))).flat();
-    const workers = [new DeliveryWorker(), new DeliveryWorker(), new DeliveryWorker()];
+    const workers = [
+      new DeliveryWorker(currentDatabase()),
+      new DeliveryWorker(currentDatabase()),
+      new DeliveryWorker(currentDatabase()),
+    ];
     for (const account of accounts) await deliver(account, ...workers);
     expect(endpoint.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(
       ids.sort(),
@@ -191,12 +197,14 @@ describe("several workers", () => {
     const [id = ""] = await queue(account);
     const limits = { limit: 1, perAccount: 4, leaseSeconds: 60 };
     const first = "00000000-0000-0000-0000-000000000000";
-    const [lost] = await claimDeliveries({ ...limits, afterAccountId: first });
+    const [lost] = await claimDeliveries(currentDatabase(), { ...limits, afterAccountId: first });
     expect(lost?.id).toBe(id);
-    expect(await claimDeliveries({ ...limits, afterAccountId: first })).toEqual([]);
+    expect(await claimDeliveries(currentDatabase(), { ...limits, afterAccountId: first })).toEqual(
+      [],
+    );
     // As if its lease had ended.
     await makeDue(id);
-    await deliver(account, new DeliveryWorker());
+    await deliver(account, new DeliveryWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({
       status: "delivered",
       log: [{ error: "The attempt was interrupted" }, { status_code: 204 }],
@@ -209,7 +217,9 @@ describe("several workers", () => {
       error: null,
       response: null,
     } as const;
-    expect(await recordAttempt(lost ?? expect.unreachable(), late, 5)).toBe(false);
+    expect(await recordAttempt(currentDatabase(), lost ?? expect.unreachable(), late, 5)).toBe(
+      false,
+    );
     expect(await read(id)).toMatchObject({ status: "delivered" });
   });
 
@@ -218,7 +228,7 @@ describe("several workers", () => {
     await Promise.all([createWebhook(busy), createWebhook(quiet)]);
     await queue(busy, 30);
     await queue(quiet);
-    const claimed = await claimDeliveries({
+    const claimed = await claimDeliveries(currentDatabase(), {
       afterAccountId: "00000000-0000-0000-0000-000000000000",
       limit: 10,
       perAccount: 4,
@@ -241,10 +251,10 @@ test("the log forgets what ended long ago, and replaced secrets", async () => {
   const account = await createAccount();
   const webhook = await createWebhook(account);
   const [old = "", recent = ""] = await queue(account, 2);
-  await deliver(account, new DeliveryWorker());
+  await deliver(account, new DeliveryWorker(currentDatabase()));
   await sql`update webhook_deliveries set finished_at = now() - interval '31 days' where id = ${old}`;
   await sql`update webhooks set previous_secret = secret, previous_secret_until = now() where id = ${webhook}`;
-  expect(await sweepOlder("sweep_webhook_deliveries", 10, 30)).toBe(1);
+  expect(await sweepOlder(currentDatabase(), "sweep_webhook_deliveries", 10, 30)).toBe(1);
   const left = await sql`select id from webhook_deliveries where account_id = ${account}`;
   expect(left.map(({ id }) => id)).toEqual([recent]);
   const [row] = await sql`select previous_secret from webhooks where id = ${webhook}`;

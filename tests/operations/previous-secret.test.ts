@@ -1,4 +1,5 @@
 /** What was made with `API_KEY_SECRET_PREVIOUS` is accepted, and an API key is then stored anew. */
+
 import { createCipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -10,6 +11,7 @@ import {
   findRunCredential,
 } from "../../lib/identity/keys/derive-run-credential.ts";
 import { hashKey, newKey } from "../../lib/identity/keys/key-format.ts";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { openText, sealText } from "../../lib/platform/seal-text.ts";
 import { isSecret } from "../../lib/triggers/authenticate-event.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -40,12 +42,17 @@ test("an API key authenticates, and is then stored under the new hash", async ()
   const { raw, hash } = newKey(OLD);
   await storeKey(hash);
   for (const _ of [1, 2]) {
-    const found = await resolveCaller({ kind: "key", raw }, nobody, "test");
+    const found = await resolveCaller(currentDatabase(), { kind: "key", raw }, nobody, "test");
     expect(found).toMatchObject({ caller: { accountId: account } });
   }
   const rows = await sql`select hash from api_keys where hash in (${hash}, ${hashKey(raw, NEXT)})`;
   expect(rows).toEqual([{ hash: hashKey(raw, NEXT) }]);
-  const unknown = await resolveCaller({ kind: "key", raw: newKey(OLD).raw }, nobody, "test");
+  const unknown = await resolveCaller(
+    currentDatabase(),
+    { kind: "key", raw: newKey(OLD).raw },
+    nobody,
+    "test",
+  );
   expect(unknown).toMatchObject({ code: "unauthorized" });
 });
 
@@ -55,9 +62,9 @@ test.each(["key", "bearer"] as const)(
     const [begun, fresh] = [randomUUID(), randomUUID()];
     const own = deriveRunCredential(begun, form, OLD);
     await storeKey(hashKey(own, OLD), "run");
-    expect(await findRunCredential(account, begun, form)).toBe(own);
+    expect(await findRunCredential(currentDatabase(), account, begun, form)).toBe(own);
     await storeKey(hashKey(deriveRunCredential(fresh, form), NEXT), "run");
-    expect(await findRunCredential(account, fresh, form)).toBe(
+    expect(await findRunCredential(currentDatabase(), account, fresh, form)).toBe(
       deriveRunCredential(fresh, form, NEXT),
     );
   },
@@ -98,5 +105,7 @@ test("a deleted account stays deleted for tokens from before", async () => {
   const email = "deleted@example.com";
   await sql`insert into deleted_identities (hash, deleted_at) values (${hashIdentity(email, OLD)}, now())`;
   const token = { kind: "bearer", email, sessionId: null, issuedAt: new Date(0) } as const;
-  expect(await resolveCaller(token, nobody, "test")).toMatchObject({ code: "unauthorized" });
+  expect(await resolveCaller(currentDatabase(), token, nobody, "test")).toMatchObject({
+    code: "unauthorized",
+  });
 });

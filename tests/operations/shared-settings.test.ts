@@ -1,4 +1,5 @@
 /** All servers of a database have one `API_KEY_SECRET`, and one `DATA_DIR` where sandboxes or media are in it. */
+
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createMediaStorage, createSandboxes } from "../../lib/app.ts";
 import { checkShared, joinInstallation } from "../../lib/health/check-shared.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
+import { createDatabase } from "../../lib/platform/database/query.ts";
 import type { Command } from "../../scripts/command.ts";
 import { makeKey } from "../../scripts/make-key.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -21,7 +23,11 @@ beforeAll(async () => {
   // The end of its database is no news.
   vi.stubEnv("LOG_LEVEL", "silent");
   const settings = parseConfig(parts.env);
-  app = { sandboxes: await createSandboxes(settings), media: await createMediaStorage(settings) };
+  app = {
+    db: createDatabase(settings),
+    sandboxes: await createSandboxes(createDatabase(settings), settings),
+    media: await createMediaStorage(settings),
+  };
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   folder = await mkdtemp(join(tmpdir(), "shared-settings-"));
 });

@@ -1,10 +1,12 @@
 /** The sandboxes of one account share a quota, whatever they do at the same time. */
+
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalProvider } from "@platform/sandbox/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { accountSpace } from "../../lib/sandbox/store.ts";
 import { measureFolder } from "../../packages/sandbox/src/adapters/local/measure-folder.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
@@ -41,7 +43,7 @@ describe("commands of several sessions", () => {
       rootDir,
       diskQuota: 64 * 1024 * 1024,
       allowedHosts: [],
-      space: accountSpace(LIMIT),
+      space: accountSpace(currentDatabase(), LIMIT),
     });
     const boxes = await Promise.all(
       sessions.map(async (id) => provider.open(await provider.provision(id, person.id), person.id)),
@@ -79,7 +81,7 @@ describe("commands of several sessions", () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
     const [full, free] = [await insertSession(person.id), await insertSession(other.id)];
     await sql`update sessions set sandbox_bytes = ${LIMIT} where id = ${full}`;
-    const space = accountSpace(LIMIT);
+    const space = accountSpace(currentDatabase(), LIMIT);
     expect((await space.reserve(free, LIMIT)).grantedBytes).toBe(LIMIT);
     expect((await space.reserve(await insertSession(person.id), 1)).grantedBytes).toBe(0);
     expect((await space.reserve(randomUUID(), 1)).grantedBytes).toBe(0);
@@ -87,7 +89,7 @@ describe("commands of several sessions", () => {
 
   test("a reservation is settled by its own jail only", async () => {
     const id = await insertSession((await createPerson()).id);
-    const space = accountSpace(LIMIT);
+    const space = accountSpace(currentDatabase(), LIMIT);
     const first = await space.reserve(id, 500);
     const second = await space.reserve(id, 600);
     await first.settle(1);

@@ -8,6 +8,11 @@ import { createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { stack } from "../support/harness/stack.ts";
 
+const unusedDatabase = {
+  call: () => Promise.reject(new Error("Nothing is read from the database")),
+  close: async () => {},
+};
+
 it("HEAD answers as GET does, at once and without a body, while a turn is running", async () => {
   const person = await createPerson();
   const conversation = await openConversation(person.withKey);
@@ -50,7 +55,13 @@ it.each(["before", "after"])(
     const onEnd = () => {
       ends += 1;
     };
-    const response = await streamResponse({ engine: silentEngine }, turn, 0, client.signal, onEnd);
+    const response = await streamResponse(
+      { db: unusedDatabase, engine: silentEngine },
+      turn,
+      0,
+      client.signal,
+      onEnd,
+    );
     client.abort();
     expect(ends).toBe(1);
     expect(response.status).toBe(200);

@@ -1,4 +1,5 @@
 /** What a deployment on Vercel needs, by its settings alone. */
+
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
 import {
@@ -9,6 +10,7 @@ import {
   createSandboxes,
 } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
+import { createDatabase } from "../../lib/platform/database/query.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
 
 const required = {
@@ -50,8 +52,13 @@ it("names everything that is missing on Vercel, with the remedy", () => {
 
 it("selects no part that keeps files on the machine", async () => {
   const settings = parseConfig(complete);
-  const parts = [createEngine, createMailer, createMediaStorage, createSandboxes];
-  const created = await Promise.all(parts.map((create) => create(settings)));
+  const db = createDatabase(settings);
+  const created = await Promise.all([
+    createEngine(db, settings),
+    createMailer(settings),
+    createMediaStorage(settings),
+    createSandboxes(db, settings),
+  ]);
   expect(created.map(({ name }) => name)).toEqual([
     "workflow:vercel",
     "smtp",

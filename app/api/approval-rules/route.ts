@@ -5,8 +5,8 @@ import { selectApprovalRules } from "@/lib/approvals/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listApprovalRulesContract, async ({ caller, query }) => {
-    const page = await selectApprovalRules(caller.accountId, query);
+  GET: endpoint(listApprovalRulesContract, async ({ app, caller, query }) => {
+    const page = await selectApprovalRules(app.db, caller.accountId, query);
     return listOf("/api/approval-rules", query, "rules", page);
   }),
 });

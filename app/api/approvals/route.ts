@@ -5,8 +5,8 @@ import { selectApprovals } from "@/lib/approvals/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listApprovalsContract, async ({ caller, query }) => {
-    const page = await selectApprovals(caller.accountId, query);
+  GET: endpoint(listApprovalsContract, async ({ app, caller, query }) => {
+    const page = await selectApprovals(app.db, caller.accountId, query);
     return listOf("/api/approvals", query, "approvals", page);
   }),
 });

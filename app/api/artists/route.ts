@@ -5,11 +5,11 @@ import { insertArtist, selectArtists } from "@/lib/artists/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createArtistContract, ({ caller, body }) =>
-    answer(insertArtist(caller.accountId, body), (artist) => created({ artist })),
+  POST: endpoint(createArtistContract, ({ app, caller, body }) =>
+    answer(insertArtist(app.db, caller.accountId, body), (artist) => created({ artist })),
   ),
-  GET: endpoint(listArtistsContract, async ({ caller, query }) => {
-    const page = await selectArtists(caller.accountId, query.org_id, query);
+  GET: endpoint(listArtistsContract, async ({ app, caller, query }) => {
+    const page = await selectArtists(app.db, caller.accountId, query.org_id, query);
     return listOf("/api/artists", query, "artists", page);
   }),
 });

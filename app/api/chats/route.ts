@@ -5,8 +5,8 @@ import { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import { selectAccountChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listAccountChatsContract, async ({ caller, query }) => {
-    const page = await selectAccountChats(caller.accountId, query);
+  GET: endpoint(listAccountChatsContract, async ({ app, caller, query }) => {
+    const page = await selectAccountChats(app.db, caller.accountId, query);
     return listOf("/api/chats", query, "chats", page);
   }),
 });

@@ -9,8 +9,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createDeliveryAddressContract, ({ app, caller, body, log }) =>
     answer(addAddress(app, caller.accountId, body.address, log), (address) => created({ address })),
   ),
-  GET: endpoint(contracts.listDeliveryAddressesContract, async ({ caller, query }) => {
-    const page = await selectAddresses(caller.accountId, query);
+  GET: endpoint(contracts.listDeliveryAddressesContract, async ({ app, caller, query }) => {
+    const page = await selectAddresses(app.db, caller.accountId, query);
     return listOf("/api/delivery-addresses", query, "addresses", page);
   }),
 });

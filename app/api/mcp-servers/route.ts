@@ -6,8 +6,8 @@ import { createServer } from "@/lib/mcp-servers/servers.ts";
 import { selectServers } from "@/lib/mcp-servers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listMcpServersContract, async ({ caller, query }) => {
-    const page = await selectServers(caller.accountId, query);
+  GET: endpoint(listMcpServersContract, async ({ app, caller, query }) => {
+    const page = await selectServers(app.db, caller.accountId, query);
     return listOf("/api/mcp-servers", query, "servers", page);
   }),
   POST: endpoint(createMcpServerContract, ({ app, caller, body }) =>

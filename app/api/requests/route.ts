@@ -5,8 +5,8 @@ import { listRequestsContract } from "@/lib/requests/contract.ts";
 import { selectRequests } from "@/lib/requests/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listRequestsContract, async ({ caller, query }) => {
-    const page = await selectRequests(caller.accountId, query);
+  GET: endpoint(listRequestsContract, async ({ app, caller, query }) => {
+    const page = await selectRequests(app.db, caller.accountId, query);
     return listOf("/api/requests", query, "requests", page);
   }),
 });

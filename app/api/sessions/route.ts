@@ -9,8 +9,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createSessionContract, ({ app, caller, body, log }) =>
     answer(createSession(app, caller, body, log), (created) => ({ status: 201, body: created })),
   ),
-  GET: endpoint(listSessionsContract, async ({ caller, query }) => {
-    const { items: sessions, nextCursor } = await selectSessions(caller.accountId, query);
+  GET: endpoint(listSessionsContract, async ({ app, caller, query }) => {
+    const { items: sessions, nextCursor } = await selectSessions(app.db, caller.accountId, query);
     return pageOf("/api/sessions", query, nextCursor, { sessions });
   }),
 });

@@ -6,7 +6,7 @@ import { listSkills } from "@/lib/skills/skills.ts";
 import { ownerOf } from "@/lib/skills/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listSkillsContract, async ({ caller, query }) => {
-    return success({ skills: await listSkills(ownerOf(caller, query)) });
+  GET: endpoint(listSkillsContract, async ({ app, caller, query }) => {
+    return success({ skills: await listSkills(app.db, ownerOf(caller, query)) });
   }),
 });

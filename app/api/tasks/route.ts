@@ -9,8 +9,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>
     answer(createTask(app, caller.accountId, effectId, body), (task) => created({ task })),
   ),
-  GET: endpoint(listTasksContract, async ({ caller, query }) => {
-    const page = await selectTasks(caller.accountId, query);
+  GET: endpoint(listTasksContract, async ({ app, caller, query }) => {
+    const page = await selectTasks(app.db, caller.accountId, query);
     return listOf("/api/tasks", query, "tasks", page);
   }),
 });

@@ -4,7 +4,7 @@ import { getUsageContract } from "@/lib/usage/contract.ts";
 import { selectUsage } from "@/lib/usage/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getUsageContract, async ({ caller, query }) => ({
-    body: { status: "success", ...(await selectUsage(caller.accountId, query)) },
+  GET: endpoint(getUsageContract, async ({ app, caller, query }) => ({
+    body: { status: "success", ...(await selectUsage(app.db, caller.accountId, query)) },
   })),
 });

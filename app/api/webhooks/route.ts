@@ -6,11 +6,11 @@ import { createWebhookContract, listWebhooksContract } from "@/lib/webhooks/cont
 import { selectWebhooks } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createWebhookContract, ({ caller, body }) =>
-    answer(createWebhook(caller.accountId, body), created),
+  POST: endpoint(createWebhookContract, ({ app, caller, body }) =>
+    answer(createWebhook(app.db, caller.accountId, body), created),
   ),
-  GET: endpoint(listWebhooksContract, async ({ caller, query }) => {
-    const page = await selectWebhooks(caller.accountId, query);
+  GET: endpoint(listWebhooksContract, async ({ app, caller, query }) => {
+    const page = await selectWebhooks(app.db, caller.accountId, query);
     return listOf("/api/webhooks", query, "webhooks", page);
   }),
 });

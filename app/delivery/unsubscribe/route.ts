@@ -1,3 +1,5 @@
 import { askUnsubscribe, unsubscribe } from "@/lib/delivery/pages.ts";
+import { currentApp } from "@/lib/platform/current-app.ts";
 
-export { askUnsubscribe as GET, unsubscribe as POST };
+export const GET = (request: Request) => askUnsubscribe(currentApp(), request);
+export const POST = (request: Request) => unsubscribe(currentApp(), request);

@@ -2,6 +2,7 @@
 
 import { appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import type { CatalogProvider } from "../port.ts";
 import { findingsOf, records } from "../records.ts";
@@ -9,7 +10,7 @@ import { findingsOf, records } from "../records.ts";
 const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), items: z.array(item) });
 
 /** @throws DatabaseUnavailable from `search` and `listAlbums` */
-export function createEmbeddedCatalog(): CatalogProvider {
+export function createEmbeddedCatalog(db: Database): CatalogProvider {
   return {
     name: "embedded",
     source: "small index of this installation",
@@ -17,12 +18,12 @@ export function createEmbeddedCatalog(): CatalogProvider {
       const { text, fields } = parseQuery(q);
       const page = { p_market: market, p_limit: limit, p_offset: offset };
       const args = { p_kinds: kinds, p_text: text, p_fields: fields, ...page };
-      return call("catalog_search", args, findingsOf(pageOf));
+      return call(db, "catalog_search", args, findingsOf(pageOf));
     },
     async listAlbums({ artistId, groups, market, limit, offset }) {
       const page = { p_market: market, p_limit: limit, p_offset: offset };
       const args = { p_artist_id: artistId, p_groups: groups, ...page };
-      const found = await call("catalog_artist_albums", args, pageOf(records.album).nullable());
+      const found = await call(db, "catalog_artist_albums", args, pageOf(records.album).nullable());
       return found ?? appError("not_found", "Artist not found");
     },
     pageOf: () => null,

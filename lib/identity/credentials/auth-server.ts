@@ -3,6 +3,7 @@
 import { vendorFetch } from "@platform/kit/outbound/vendor-fetch";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -35,25 +36,26 @@ const argumentsOf = (email: string, address: string) => ({
 });
 
 /** Counts a mail. Resolves to false when the hourly limit for the e-mail address is reached. */
-export const countMail = (email: string, address: string): Promise<boolean> =>
-  call("count_code_mail", argumentsOf(email, address), z.boolean());
+export const countMail = (db: Database, email: string, address: string): Promise<boolean> =>
+  call(db, "count_code_mail", argumentsOf(email, address), z.boolean());
 
 /**
  * Grants new tries after a mail was sent, or takes its count back. Tries are granted only then,
  * because the auth server may refuse a mail and leave the previous code valid.
  */
 export async function recordMailOutcome(
+  db: Database,
   email: string,
   address: string,
   sent: boolean,
 ): Promise<void> {
   const name = sent ? "grant_code_tries" : "withdraw_code_mail";
-  await call(name, argumentsOf(email, address), z.null());
+  await call(db, name, argumentsOf(email, address), z.null());
 }
 
 /**
  * Counts a try of a code. Resolves to false when none is left: to this network address, or, if it has
  * requested no code, to all such addresses together.
  */
-export const countGuess = (email: string, address: string): Promise<boolean> =>
-  call("take_code_try", argumentsOf(email, address), z.boolean());
+export const countGuess = (db: Database, email: string, address: string): Promise<boolean> =>
+  call(db, "take_code_try", argumentsOf(email, address), z.boolean());

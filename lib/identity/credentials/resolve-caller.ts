@@ -10,7 +10,7 @@ import { turnPolicies } from "@platform/kit/network-policy";
 import { z } from "zod";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
-import type { Arguments } from "../../platform/database/port.ts";
+import type { Arguments, Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { hashKey, isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
@@ -127,6 +127,7 @@ const keyAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownCreden
  * @param reads whether the request changes nothing, so a viewer of an organization may make it
  */
 export async function resolveCaller(
+  db: Database,
   credential: Credential,
   named: NamedAccounts,
   address: string,
@@ -141,42 +142,46 @@ export async function resolveCaller(
     p_account_limit: config().ACCOUNT_RATE_LIMIT,
   };
   if (credential.kind === "key") {
-    const found = await authenticateKey(credential.raw, asked);
+    const found = await authenticateKey(db, credential.raw, asked);
     if (found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     return resolved(found, named, credentialOf(found), reads);
   }
   const { email, sessionId, issuedAt } = credential;
-  await rekey((secret) => hashIdentity(email, secret));
+  await rekey(db, (secret) => hashIdentity(email, secret));
   const token = {
     p_email: email,
     p_identity_hash: hashIdentity(email),
     p_session_id: sessionId,
     p_issued_at: issuedAt?.toISOString() ?? null,
   };
-  const found = await call("authenticate_bearer", { ...token, ...asked }, bearerAnswer);
+  const found = await call(db, "authenticate_bearer", { ...token, ...asked }, bearerAnswer);
   if (found.outcome === "unknown") return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", email }, reads);
 }
 
 /** Looks a key up by its hash, which may have been made with the previous secret. */
-async function authenticateKey(raw: string, asked: Omit<Arguments<"authenticate_key">, "p_hash">) {
+async function authenticateKey(
+  db: Database,
+  raw: string,
+  asked: Omit<Arguments<"authenticate_key">, "p_hash">,
+) {
   const hashOf = (secret: string) => hashKey(raw, secret);
   let found: z.output<typeof keyAnswer> = { outcome: "unknown" };
   for (const [at, secret] of acceptedSecrets().entries()) {
-    found = await call("authenticate_key", { ...asked, p_hash: hashOf(secret) }, keyAnswer);
-    if (found.outcome === "known" && at > 0) await rekey(hashOf);
+    found = await call(db, "authenticate_key", { ...asked, p_hash: hashOf(secret) }, keyAnswer);
+    if (found.outcome === "known" && at > 0) await rekey(db, hashOf);
     if (found.outcome !== "unknown") break;
   }
   return found;
 }
 
 /** Replaces the stored hash that was made with the previous secret, if there is one. */
-async function rekey(hashOf: (secret: string) => string): Promise<void> {
+async function rekey(db: Database, hashOf: (secret: string) => string): Promise<void> {
   const [current = "", previous] = acceptedSecrets();
   if (previous === undefined) return;
-  await call("rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) }, z.unknown());
+  await call(db, "rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) }, z.unknown());
 }
 
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
@@ -227,15 +232,15 @@ function denial(allowed: z.output<typeof verdicts>): AppError | null {
 const PAGES_FACTOR = 5;
 
 /** Counts a request. Resolves to the verdict, or to null when no limit is set. */
-export const limitAnonymous = (address: string): Promise<RateVerdict | null> =>
-  take(`anonymous:${address}`, config().ANONYMOUS_RATE_LIMIT);
+export const limitAnonymous = (db: Database, address: string): Promise<RateVerdict | null> =>
+  take(db, `anonymous:${address}`, config().ANONYMOUS_RATE_LIMIT);
 
 /** Counts a request for a page of the console, whose sender is unknown. Resolves like `limitAnonymous`. */
-export const limitPages = (address: string): Promise<RateVerdict | null> =>
-  take(`pages:${address}`, config().ANONYMOUS_RATE_LIMIT * PAGES_FACTOR);
+export const limitPages = (db: Database, address: string): Promise<RateVerdict | null> =>
+  take(db, `pages:${address}`, config().ANONYMOUS_RATE_LIMIT * PAGES_FACTOR);
 
-async function take(bucket: string, limit: number): Promise<RateVerdict | null> {
+async function take(db: Database, bucket: string, limit: number): Promise<RateVerdict | null> {
   if (limit === 0) return null;
   const args = { p_bucket: bucket, p_per_minute: limit };
-  return { by: "address", ...(await call("take_from_bucket", args, rate)) };
+  return { by: "address", ...(await call(db, "take_from_bucket", args, rate)) };
 }

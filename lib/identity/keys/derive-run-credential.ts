@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { config } from "../../platform/config.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { findSecret } from "../../platform/find-secret.ts";
 import { formatKey, formatRunToken, hashKey } from "./key-format.ts";
 
@@ -23,11 +24,12 @@ export function deriveRunCredential(
 
 /** Returns the credential that is stored for a turn, which may have started with the previous secret. */
 export async function findRunCredential(
+  db: Database,
   accountId: string,
   turnId: string,
   form: RunCredentialForm,
 ): Promise<string> {
-  const secret = await findSecret(accountId, (one) =>
+  const secret = await findSecret(db, accountId, (one) =>
     hashKey(deriveRunCredential(turnId, form, one), one),
   );
   return deriveRunCredential(turnId, form, secret);

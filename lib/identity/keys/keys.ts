@@ -5,6 +5,7 @@ import { dateTime } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call, isRaised, type Raised, rpc } from "../../platform/database/query.ts";
 import { listedKey } from "./contract.ts";
 import { newKey } from "./key-format.ts";
@@ -17,19 +18,24 @@ const row = rowOf(listedKey.extend({ revoked_at: dateTime.nullable() }), { key_n
 type KeyRow = z.output<typeof row>;
 
 /** Returns the account's valid keys as lists show them, newest first, without keys of runs. */
-export async function listKeys(accountId: string) {
-  return (await call("list_keys", { p_account_id: accountId }, z.array(row))).map(describeKey);
+export async function listKeys(db: Database, accountId: string) {
+  return (await call(db, "list_keys", { p_account_id: accountId }, z.array(row))).map(describeKey);
 }
 
 /**
  * Revokes a key, and stops the runs that it has started. Resolves to false when the account has no such
  * key, or it has ended.
  */
-export const revokeKey = (accountId: string, id: string): Promise<boolean> =>
-  call("revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());
+export const revokeKey = (db: Database, accountId: string, id: string): Promise<boolean> =>
+  call(db, "revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());
 
 /** Creates a key. Only this answer contains its text. Errors: 403 when there are too many. */
-export async function createKey(accountId: string, name: string, expiresInDays?: number) {
+export async function createKey(
+  db: Database,
+  accountId: string,
+  name: string,
+  expiresInDays?: number,
+) {
   const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
   const expiresAt =
     expiresInDays === undefined ? null : new Date(Date.now() + expiresInDays * DAY_MS);
@@ -41,11 +47,11 @@ export async function createKey(accountId: string, name: string, expiresInDays?:
     p_expires_at: expiresAt,
     p_max: MAX_KEYS,
   };
-  return describeCreatedKey(await rpc("create_key", args, row), raw);
+  return describeCreatedKey(await rpc(db, "create_key", args, row), raw);
 }
 
 /** Replaces a key with a new one. Errors: 404, 409 for a key that was rotated before, 403 when there are too many. */
-export async function rotateKey(accountId: string, id: string, graceSeconds: number) {
+export async function rotateKey(db: Database, accountId: string, id: string, graceSeconds: number) {
   const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
   const args = {
     p_account_id: accountId,
@@ -55,7 +61,7 @@ export async function rotateKey(accountId: string, id: string, graceSeconds: num
     p_grace_seconds: graceSeconds,
     p_max: MAX_KEYS,
   };
-  return describeCreatedKey(await rpc("rotate_key", args, row), raw);
+  return describeCreatedKey(await rpc(db, "rotate_key", args, row), raw);
 }
 
 const refusals: Readonly<Record<number, "quota_exceeded" | "conflict">> = {

@@ -1,4 +1,5 @@
 /** Sign-up by a code that is mailed. Each change in the database is one SQL function, so races have one winner. */
+
 import { createHmac, randomInt } from "node:crypto";
 import { appError } from "@platform/endpoint/contract/app-error";
 import {
@@ -11,6 +12,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import type { Parts } from "../../parts.ts";
 import { config } from "../../platform/config.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { newKey } from "../keys/key-format.ts";
 
@@ -45,7 +47,7 @@ const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({ by: "address
  * Errors: 429, 502, 504. @param address the bucket of the caller's network address
  */
 export async function requestCode(
-  { mail }: Parts<"mail">,
+  { db, mail }: Parts<"db" | "mail">,
   email: string,
   address: string,
   log: Logger,
@@ -53,7 +55,7 @@ export async function requestCode(
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const given = codeArguments(email, code);
   const asked = { ...given, ...limitArguments(address) };
-  const answer = await call("request_signup_code", asked, requested);
+  const answer = await call(db, "request_signup_code", asked, requested);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
   if (answer.outcome === "mail") {
     const { name, send } = mail;
@@ -63,7 +65,7 @@ export async function requestCode(
     }
     if (sent.kind === "unavailable" || sent.kind === "timeout") {
       // Deletes the code, and takes its count back.
-      await call("withdraw_signup_code", { ...given, p_address: address }, z.null());
+      await call(db, "withdraw_signup_code", { ...given, p_address: address }, z.null());
       const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
       return appError(kind, "Failed to send the verification code");
     }
@@ -87,7 +89,7 @@ It expires in 15 minutes and can be used once. If you did not request it, you ca
  * Exchanges a code for an account and its first key. A wrong code counts as a failed try.
  * Errors: 400, 429. @param address the bucket of the caller's network address
  */
-export async function verifyCode(email: string, code: string, address: string) {
+export async function verifyCode(db: Database, email: string, code: string, address: string) {
   const key = newKey(config().API_KEY_SECRET);
   const args = {
     ...codeArguments(email, code),
@@ -96,7 +98,7 @@ export async function verifyCode(email: string, code: string, address: string) {
     p_key_hash: key.hash,
     p_key_prefix: key.prefix,
   };
-  const answer = await call("verify_signup_code", args, verified);
+  const answer = await call(db, "verify_signup_code", args, verified);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
   const headers = answer.rate ? rateHeaders(verdictOf(answer.rate)) : {};
   switch (answer.outcome) {

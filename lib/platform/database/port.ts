@@ -37,7 +37,6 @@ export interface Answer {
 }
 
 export interface Database {
-  readonly name: "postgres" | "rest";
   /**
    * Calls a function in one transaction. A set of rows has at most 1,000; for longer texts, a function
    * returns pages (`get_chat_body_page`), so a slow reader holds no connection.

@@ -2,9 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
-import { processWide } from "@platform/kit/process-wide";
 import type { z } from "zod";
-import { config, poolSize } from "../config.ts";
+import { type Config, poolSize } from "../config.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";
 import { createRestDatabase } from "./rest.ts";
@@ -35,17 +34,17 @@ export function isRaised(value: unknown): value is Raised {
  * @throws DatabaseUnavailable when the database cannot do it at present; Error when the call itself is wrong.
  */
 export async function rpc<N extends FunctionName, S extends z.ZodType>(
+  db: Database,
   name: N,
   args: Arguments<N>,
   schema: S,
 ): Promise<z.output<S> | Raised> {
-  const selected = await database();
-  let answer = await selected.call(name, args);
+  let answer = await db.call(name, args);
   const isRolledBack = () => ROLLED_BACK.includes(answer.error?.code ?? "");
   for (let attempt = 1; isRolledBack() && attempt < MAX_ATTEMPTS; attempt++) {
     log().warn({ function: name }, "deadlock");
     await delay(attempt * PAUSE_MS * (1 + Math.random()));
-    answer = await selected.call(name, args);
+    answer = await db.call(name, args);
   }
   const { data, error, status } = answer;
   if (!error) return schema.parse(data);
@@ -57,11 +56,12 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
 
 /** Calls a SQL function that raises nothing, like `rpc` otherwise. */
 export async function call<N extends FunctionName, S extends z.ZodType>(
+  db: Database,
   name: N,
   args: Arguments<N>,
   schema: S,
 ): Promise<z.output<S>> {
-  const value = await rpc(name, args, schema);
+  const value = await rpc(db, name, args, schema);
   if (isRaised(value)) throw new Error(`${name}: ${value.message}`);
   return value;
 }
@@ -71,16 +71,20 @@ function failure(name: string, { error, status }: Pick<Answer, "error" | "status
   return isUnavailable({ error, status }) ? new DatabaseUnavailable(text) : new Error(text);
 }
 
-/** Resolves to the database of this process, which the first call selects. */
-function database(): Promise<Database> {
-  const known = processWide("database", () => ({
-    selected: undefined as Promise<Database> | undefined,
-  }));
-  known.selected ??= selectDatabase().catch((error: unknown) => {
-    known.selected = undefined;
-    throw error;
-  });
-  return known.selected;
+/** Returns the database of a process, which its first call selects, because it may be unavailable before. */
+export function createDatabase(settings: Config): Database {
+  let selected: Promise<Database> | undefined;
+  const select = () => {
+    selected ??= selectDatabase(settings).catch((error: unknown) => {
+      selected = undefined;
+      throw error;
+    });
+    return selected;
+  };
+  return {
+    call: async (name, args) => (await select()).call(name, args),
+    close: async () => (await selected)?.close(),
+  };
 }
 
 /**
@@ -88,12 +92,12 @@ function database(): Promise<Database> {
  * act as the service role, because the durable engine may have a separate database or login. On Vercel an
  * integration may have set it, and each of many instances would open connections.
  */
-async function selectDatabase(): Promise<Database> {
-  const { DATABASE_URL, DIRECT_DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = config();
+async function selectDatabase(settings: Config): Promise<Database> {
+  const { DATABASE_URL, DIRECT_DATABASE_URL, SUPABASE_URL, SUPABASE_SECRET_KEY, VERCEL } = settings;
   const rest = createRestDatabase(SUPABASE_URL, SUPABASE_SECRET_KEY);
   if (!DATABASE_URL || VERCEL) return rest;
   const keepsSession = DIRECT_DATABASE_URL === undefined;
-  const size = poolSize(config(), MIN_CONNECTIONS);
+  const size = poolSize(settings, MIN_CONNECTIONS);
   const postgres = new PostgresDatabase(DATABASE_URL, size, keepsSession);
   const [direct, overRest] = await Promise.all([
     postgres.call("installation_id", {}),

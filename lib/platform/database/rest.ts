@@ -17,7 +17,6 @@ export function createRestDatabase(url: string, secretKey: string): Database {
     global: { fetch: databaseFetch },
   });
   return {
-    name: "rest",
     call: async (name, args) => client.rpc(name, args),
     close: async () => {},
   };

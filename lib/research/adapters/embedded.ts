@@ -2,6 +2,7 @@
 
 import { appError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import type { ResearchProvider } from "../port.ts";
@@ -21,7 +22,7 @@ const tracks = z
   .nullable();
 
 /** @throws DatabaseUnavailable from `listTracks` */
-export function createEmbeddedResearch(): ResearchProvider {
+export function createEmbeddedResearch(db: Database): ResearchProvider {
   return {
     name: "embedded",
     source: "small index of this installation",
@@ -30,7 +31,7 @@ export function createEmbeddedResearch(): ResearchProvider {
         p_id: "id" in artist ? artist.id : null,
         p_name: "name" in artist ? artist.name : null,
       };
-      const found = await call("catalog_research", args, tracks);
+      const found = await call(db, "catalog_research", args, tracks);
       if (found === null) return appError("not_found", "Artist not found");
       return found.map(({ url, ...track }) => ({
         ...track,

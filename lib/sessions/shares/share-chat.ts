@@ -10,6 +10,7 @@ import { streamOf } from "@platform/kit/stream-of";
 import { isSandboxError, type SandboxFiles } from "@platform/sandbox/port";
 import type { Parts } from "../../parts.ts";
 import { acceptedSecrets, config } from "../../platform/config.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { fileResponse } from "../../sandbox/file-response.ts";
 import type { SandboxRequest } from "../../sandbox/get-sandbox.ts";
@@ -49,11 +50,11 @@ export const shareAnswer = <S extends StoredShare | null>(share: S) =>
  * file, 403 when the account has no room for them.
  */
 export async function shareChat(
-  app: Parts<"sandboxes">,
+  app: Parts<"db" | "sandboxes">,
   address: ChatAddress & Pick<SandboxRequest, "log">,
   paths: readonly string[],
 ): Promise<StoredShare | AppError> {
-  const found = await readChat(address);
+  const found = await readChat(app.db, address);
   if (isAppError(found)) return found;
   const shown: SharedMessage[] = [];
   let chars = 0;
@@ -71,7 +72,7 @@ export async function shareChat(
     paths.length === 0
       ? []
       : await withSandboxFiles(app, address, (sandbox) => readFiles(sandbox, paths), {});
-  return isAppError(files) ? files : upsertShare(address, shown, files);
+  return isAppError(files) ? files : upsertShare(app.db, address, shown, files);
 }
 
 const tooLarge = appError("payload_too_large", "The files have more than 10 MiB in total");
@@ -111,11 +112,12 @@ export function sharedMessageOf({ role, parts }: Message): SharedMessage | null 
 
 /** Reads a page of a shared chat, for anyone who has the link. Errors: 404 `Share not found`. */
 export async function readShare(
+  db: Database,
   token: string,
   { limit, cursor: from = 0 }: { readonly limit: number; readonly cursor?: number | undefined },
 ) {
   const id = readToken(token, acceptedSecrets());
-  const found = id === null ? null : await selectSharedChat(id, from, limit);
+  const found = id === null ? null : await selectSharedChat(db, id, from, limit);
   if (found === null) return shareNotFound;
   const next = from + limit;
   return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
@@ -125,10 +127,14 @@ export async function readShare(
  * Reads a file of a shared chat, piece by piece, for anyone who has the link. When the share ends or is
  * renewed in the meantime, so does the body. Errors: 404 `File not found`.
  */
-export async function readSharedFile(token: string, index: number): Promise<Response | AppError> {
+export async function readSharedFile(
+  db: Database,
+  token: string,
+  index: number,
+): Promise<Response | AppError> {
   const id = readToken(token, acceptedSecrets());
   const read = async (from: number) =>
-    id === null ? null : selectSharedFile(id, index, from, PIECE_BYTES);
+    id === null ? null : selectSharedFile(db, id, index, from, PIECE_BYTES);
   const first = await read(0);
   if (!first) return appError("not_found", "File not found");
   async function* pieces(start: NonNullable<typeof first>) {
@@ -148,7 +154,11 @@ export async function readSharedFile(token: string, index: number): Promise<Resp
  * Copies a shared chat into a new chat of the account. Errors: 404 `Share not found`; 403 when the account has no room
  * for messages.
  */
-export async function continueShare({ models }: Parts<"models">, accountId: string, token: string) {
+export async function continueShare(
+  { db, models }: Parts<"db" | "models">,
+  accountId: string,
+  token: string,
+) {
   const id = readToken(token, acceptedSecrets());
-  return id === null ? shareNotFound : copyShare(accountId, id, models.defaultModelId);
+  return id === null ? shareNotFound : copyShare(db, accountId, id, models.defaultModelId);
 }

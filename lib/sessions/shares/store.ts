@@ -21,6 +21,7 @@ import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { createdSession } from "../store.ts";
 import {
@@ -60,11 +61,13 @@ const oneShare = z.object({ share: storedShare }).transform((answer) => answer.s
 
 /** @param files with their content in base64 */
 export const upsertShare = (
+  db: Database,
   address: ChatAddress,
   messages: readonly SharedMessage[],
   files: readonly (OwnSharedFile & { readonly content: string })[],
 ): Promise<StoredShare | AppError> =>
   call(
+    db,
     "share_chat",
     {
       ...chatArguments(address),
@@ -76,36 +79,53 @@ export const upsertShare = (
   );
 
 /** Resolves to null when the chat is not shared. */
-export const selectShare = (address: ChatAddress): Promise<StoredShare | null | AppError> =>
+export const selectShare = (
+  db: Database,
+  address: ChatAddress,
+): Promise<StoredShare | null | AppError> =>
   call(
+    db,
     "get_chat_share",
     chatArguments(address),
     z.union([oneShare, z.object({ share: z.null() }).transform(() => null), missing]),
   );
 
-export const removeShare = (address: ChatAddress): Promise<AppError | undefined> =>
+export const removeShare = (db: Database, address: ChatAddress): Promise<AppError | undefined> =>
   call(
+    db,
     "revoke_chat_share",
     chatArguments(address),
     z.union([z.object({ revoked: z.literal(true) }).transform(() => undefined), missing]),
   );
 
-export function selectShares(accountId: string, page: PageRequest): Promise<Page<StoredShare>> {
+export function selectShares(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<StoredShare>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_chat_shares", args, pageOf(storedShare, page));
+  return call(db, "list_chat_shares", args, pageOf(storedShare, page));
 }
 
 /** Resolves to null when there is no such share. @param from the position of the first message */
-export const selectSharedChat = (shareId: string, from: number, limit: number) =>
+export const selectSharedChat = (db: Database, shareId: string, from: number, limit: number) =>
   call(
+    db,
     "read_chat_share",
     { p_share_id: shareId, p_from: from, p_limit: limit },
     z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
   );
 
 /** Resolves to null when there is no such file. @param from the first byte of the piece */
-export const selectSharedFile = (shareId: string, position: number, from: number, bytes: number) =>
+export const selectSharedFile = (
+  db: Database,
+  shareId: string,
+  position: number,
+  from: number,
+  bytes: number,
+) =>
   call(
+    db,
     "read_shared_file",
     { p_share_id: shareId, p_position: position, p_from: from, p_bytes: bytes },
     rowOf(
@@ -114,8 +134,9 @@ export const selectSharedFile = (shareId: string, position: number, from: number
   );
 
 /** Copies a share into a new chat of the account. */
-export const copyShare = (accountId: string, shareId: string, modelId: string) =>
+export const copyShare = (db: Database, accountId: string, shareId: string, modelId: string) =>
   call(
+    db,
     "continue_share",
     {
       p_account_id: accountId,

@@ -9,6 +9,7 @@ import {
 } from "../../identity/keys/derive-run-credential.ts";
 import { hashKey, PREFIX_LENGTH } from "../../identity/keys/key-format.ts";
 import { config } from "../../platform/config.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { turnState } from "../../running-turn/state.ts";
 import type { OnBusy } from "../contract.ts";
@@ -131,8 +132,9 @@ export type ClaimOutcome = z.output<typeof claimed>;
  * `ACCOUNT_MESSAGE_BYTES` of messages.
  * @param withTurn whether to return the claimed turn
  */
-export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome> {
+function claimTurn(db: Database, claim: Claim, withTurn: boolean): Promise<ClaimOutcome> {
   return call(
+    db,
     "claim_turn",
     {
       p_claim: {
@@ -172,9 +174,24 @@ export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome
   );
 }
 
+/** A claim may stand although its answer was lost: then it is released, because its run is never started. */
+export async function claimOrRelease(
+  db: Database,
+  claim: Claim,
+  withTurn: boolean,
+): Promise<ClaimOutcome> {
+  try {
+    return await claimTurn(db, claim, withTurn);
+  } catch (error) {
+    // If this fails as well, the claim expires after a minute.
+    await abandonTurn(db, claim.turnId).catch(() => {});
+    throw error;
+  }
+}
+
 /** Releases the claim of a turn whose run could not be started. */
-export async function abandonTurn(turnId: string): Promise<void> {
-  await call("abandon_turn", { p_turn_id: turnId }, z.unknown());
+export async function abandonTurn(db: Database, turnId: string): Promise<void> {
+  await call(db, "abandon_turn", { p_turn_id: turnId }, z.unknown());
 }
 
 const found = z.discriminatedUnion("outcome", [
@@ -186,27 +203,29 @@ const found = z.discriminatedUnion("outcome", [
   }),
 ]);
 
-export function findActiveTurn(accountId: string, chatId: string) {
-  return call("find_active_turn", { p_account_id: accountId, p_chat_id: chatId }, found);
+export function findActiveTurn(db: Database, accountId: string, chatId: string) {
+  return call(db, "find_active_turn", { p_account_id: accountId, p_chat_id: chatId }, found);
 }
 
 /** Records a stop request for the chat's active turn, if there is one, and drops what waits for it. */
-export function requestStop(accountId: string, chatId: string) {
-  return call("request_stop", { p_account_id: accountId, p_chat_id: chatId }, found);
+export function requestStop(db: Database, accountId: string, chatId: string) {
+  return call(db, "request_stop", { p_account_id: accountId, p_chat_id: chatId }, found);
 }
 
 /** Records a stop request for every active turn of the session, and returns their ids. */
-export function requestSessionStop(sessionId: string): Promise<string[]> {
-  return call("request_session_stop", { p_session_id: sessionId }, z.array(z.string()));
+export function requestSessionStop(db: Database, sessionId: string): Promise<string[]> {
+  return call(db, "request_session_stop", { p_session_id: sessionId }, z.array(z.string()));
 }
 
 /** Returns the parts of an assistant message in the account's chat, or null. */
 export function assistantParts(
+  db: Database,
   accountId: string,
   chatId: string,
   messageId: string,
 ): Promise<UIMessage["parts"] | null> {
   return call(
+    db,
     "assistant_parts",
     { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
     // Only this service writes messages, so their parts are not validated again.

@@ -2,6 +2,7 @@
 
 import type { StepResult } from "@platform/agent/step-result";
 import { z } from "zod";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { turnState } from "../../running-turn/state.ts";
 import type { CallPlace } from "../model-call-contract.ts";
@@ -19,8 +20,9 @@ const modelCall = z.object({
 });
 
 /** Returns null when the account has no such run. */
-export const selectModelCall = (accountId: string, runId: string, place: CallPlace) =>
+export const selectModelCall = (db: Database, accountId: string, runId: string, place: CallPlace) =>
   call(
+    db,
     "get_model_call",
     {
       p_account_id: accountId,

@@ -5,6 +5,7 @@ import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { type QueuedMessages, queuedMessage } from "../queue-contract.ts";
 
@@ -20,6 +21,7 @@ const begun = z
  * @param processId as `Engine.processId`
  */
 export function beginQueuedTurn(
+  db: Database,
   chatId: string,
   processId: string | null,
 ): Promise<z.output<typeof begun> | null> {
@@ -29,22 +31,25 @@ export function beginQueuedTurn(
     p_max_active: config().ACCOUNT_ACTIVE_TURNS,
     p_stale_seconds: STALE_SECONDS,
   };
-  return call("begin_queued_turn", args, begun.nullable());
+  return call(db, "begin_queued_turn", args, begun.nullable());
 }
 
 /** Takes over a turn whose process has died between its claim and its run. Returns null when there is none. */
-export const takeOverClaim = (processId: string): Promise<z.output<typeof begun> | null> =>
-  call("take_over_claim", { p_claimed_by: processId }, begun.nullable());
+export const takeOverClaim = (
+  db: Database,
+  processId: string,
+): Promise<z.output<typeof begun> | null> =>
+  call(db, "take_over_claim", { p_claimed_by: processId }, begun.nullable());
 
 /** Notes that the run of the turn was started. */
-export async function dequeueTurn(turnId: string): Promise<void> {
-  await call("dequeue_turn", { p_turn_id: turnId }, z.null());
+export async function dequeueTurn(db: Database, turnId: string): Promise<void> {
+  await call(db, "dequeue_turn", { p_turn_id: turnId }, z.null());
 }
 
 /** Returns chats that are free although turns wait in them. */
-export function chatsToBegin(limit: number): Promise<string[]> {
+export function chatsToBegin(db: Database, limit: number): Promise<string[]> {
   const args = { p_limit: limit, p_stale_seconds: STALE_SECONDS };
-  return call("chats_to_begin", args, z.array(z.string()));
+  return call(db, "chats_to_begin", args, z.array(z.string()));
 }
 
 const state = z.discriminatedUnion("state", [
@@ -56,8 +61,8 @@ const state = z.discriminatedUnion("state", [
  * `started`: by itself, or another turn has taken its message. `gone`: the turn was dropped, because its chat was
  * stopped, or it could not be started.
  */
-export const queuedTurnState = (accountId: string, turnId: string) =>
-  call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
+export const queuedTurnState = (db: Database, accountId: string, turnId: string) =>
+  call(db, "queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
 
 const waiting = z.object({ messages: z.array(rowOf(queuedMessage)) });
 const refused = refusalOf({
@@ -67,10 +72,12 @@ const refused = refusalOf({
 
 /** Errors: 404 `Chat not found`. */
 export const selectQueuedMessages = (
+  db: Database,
   accountId: string,
   chatId: string,
 ): Promise<QueuedMessages | AppError> =>
   call(
+    db,
     "list_queued_messages",
     { p_account_id: accountId, p_chat_id: chatId },
     z.union([waiting, refused]),
@@ -80,11 +87,13 @@ const removed = z.object({ removed: z.literal(true) });
 
 /** Errors: 404 `Chat not found`, 404 `Message not found` for one that does not wait. */
 export const deleteQueuedMessage = (
+  db: Database,
   accountId: string,
   chatId: string,
   messageId: string,
 ): Promise<z.output<typeof removed> | AppError> =>
   call(
+    db,
     "remove_queued_message",
     { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
     z.union([removed, refused]),

@@ -14,6 +14,7 @@ import { z } from "zod";
 import type { Deliver } from "../../delivery/contract.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../../running-turn/run.ts";
 import {
@@ -99,7 +100,7 @@ const provisioned = z.union([
  * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget,
  * `messages_full` when it would keep more than `ACCOUNT_MESSAGE_BYTES` of messages, else the missing part.
  */
-export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
+export function provisionRun(db: Database, plan: RunPlan): Promise<z.output<typeof provisioned>> {
   const { output_schema: schema, client_tools, connectors, deliver, ...rest } = plan.setup;
   const tools = filled(client_tools);
   const entries = filled(deliver);
@@ -112,6 +113,7 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
     deliver: entries && { entries, approval_days: config().APPROVAL_DAYS },
   };
   return call(
+    db,
     "provision_run",
     {
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,
@@ -137,18 +139,22 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
 }
 
 /** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
-export async function discardRun(turnId: string): Promise<boolean> {
+export async function discardRun(db: Database, turnId: string): Promise<boolean> {
   const schema = z.object({ discarded: z.boolean() });
-  return (await call("discard_run", { p_turn_id: turnId }, schema)).discarded;
+  return (await call(db, "discard_run", { p_turn_id: turnId }, schema)).discarded;
 }
 
 /**
  * Makes the run the turn's run, unless another attempt has already set one.
  * @returns the turn's run, or null when the turn was deleted.
  */
-export async function assignRun(turnId: string, runId: string): Promise<string | null> {
+export async function assignRun(
+  db: Database,
+  turnId: string,
+  runId: string,
+): Promise<string | null> {
   const schema = z.object({ run_id: z.string().nullable() });
-  return (await call("assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
+  return (await call(db, "assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
 }
 
 const answeredCalls = z.discriminatedUnion("outcome", [
@@ -159,6 +165,7 @@ const answeredCalls = z.discriminatedUnion("outcome", [
 
 /** Records the results of calls that the run waits for. It may continue after the last one. */
 export function answerToolCalls(
+  db: Database,
   accountId: string,
   runId: string,
   results: readonly { readonly id: string; readonly output: unknown }[],
@@ -170,12 +177,12 @@ export function answerToolCalls(
     p_results: results.map(({ id, output }) => ({ id, output: { value: output } })),
     p_max_active: config().ACCOUNT_ACTIVE_TURNS,
   };
-  return call("answer_tool_calls", args, answeredCalls);
+  return call(db, "answer_tool_calls", args, answeredCalls);
 }
 
 /** Returns turns whose wait ended at least `dueSeconds` ago. */
-export const turnsToWake = (limit: number, dueSeconds: number): Promise<string[]> =>
-  call("turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds }, z.array(z.string()));
+export const turnsToWake = (db: Database, limit: number, dueSeconds: number): Promise<string[]> =>
+  call(db, "turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds }, z.array(z.string()));
 
 const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
   .transform(({ turnId, ...run }) => ({ turnId, run }))
@@ -183,10 +190,11 @@ const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
 
 /** Returns a run of the account, headless or not, or null when there is none. */
 export const selectRun = (
+  db: Database,
   accountId: string,
   runId: string,
 ): Promise<{ turnId: string; run: Run } | null> =>
-  call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
+  call(db, "get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
 
 const durationMs = (from: string | null, to: string | null) =>
   from === null || to === null ? null : Date.parse(to) - Date.parse(from);
@@ -216,6 +224,7 @@ const storedRun = rowOf(runItem.omit({ usage: true, duration_ms: true }).extend(
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
+  db: Database,
   accountId: string,
   query: PageRequest & RunFilters,
 ): Promise<Page<RunItem>> {
@@ -229,12 +238,12 @@ export function selectRuns(
     p_since: query.since ?? null,
     p_skill: query.skill ?? null,
   };
-  return call("list_runs", args, pageOf(storedRun, query));
+  return call(db, "list_runs", args, pageOf(storedRun, query));
 }
 
 /** Returns how much of the account waits for a person or a client. */
-export const countWaiting = (accountId: string): Promise<number> =>
-  call("count_waiting", { p_account_id: accountId }, z.int());
+export const countWaiting = (db: Database, accountId: string): Promise<number> =>
+  call(db, "count_waiting", { p_account_id: accountId }, z.int());
 
 const withDuration = <C extends { started_at: string | null; finished_at: string | null }>(
   call: C,
@@ -252,8 +261,12 @@ const storedTrace = z.object({
 });
 
 /** Returns null when the account has no such run. */
-export const selectRunTrace = (accountId: string, runId: string): Promise<RunTrace | null> =>
-  call("get_run_trace", { p_account_id: accountId, p_run_id: runId }, storedTrace.nullable());
+export const selectRunTrace = (
+  db: Database,
+  accountId: string,
+  runId: string,
+): Promise<RunTrace | null> =>
+  call(db, "get_run_trace", { p_account_id: accountId, p_run_id: runId }, storedTrace.nullable());
 
 const stopped = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("missing") }),
@@ -265,13 +278,13 @@ const stopped = z.discriminatedUnion("outcome", [
 ]);
 
 /** Records a stop request for the run, unless it has ended. */
-export const requestRunStop = (accountId: string, runId: string) =>
-  call("request_run_stop", { p_account_id: accountId, p_run_id: runId }, stopped);
+export const requestRunStop = (db: Database, accountId: string, runId: string) =>
+  call(db, "request_run_stop", { p_account_id: accountId, p_run_id: runId }, stopped);
 
 /** Returns the given turns whose stop was requested, whose authority has ended, or that no longer exist. */
-export const findStopped = (turnIds: readonly string[]): Promise<string[]> =>
-  call("turns_to_stop", { p_ids: turnIds }, z.array(z.string()));
+export const findStopped = (db: Database, turnIds: readonly string[]): Promise<string[]> =>
+  call(db, "turns_to_stop", { p_ids: turnIds }, z.array(z.string()));
 
 /** Returns the run that executes the turn; null before its first step has started. */
-export const selectRunOfTurn = (turnId: string): Promise<string | null> =>
-  call("run_of_turn", { p_turn_id: turnId }, z.string().nullable());
+export const selectRunOfTurn = (db: Database, turnId: string): Promise<string | null> =>
+  call(db, "run_of_turn", { p_turn_id: turnId }, z.string().nullable());

@@ -4,6 +4,7 @@ import type { ToolCall } from "@platform/agent/step-result";
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { ModelCalls } from "../../budgets/reservations.ts";
+import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep } from "../../running-turn/measure-step.ts";
 import {
@@ -40,15 +41,20 @@ export type LoadedTurn = ActiveTurn | Exclude<z.output<typeof loadedTurn>, { out
  * load of the turn can record steps and its end.
  * @param ends whether it is loaded to be ended, even if it waits for its client
  */
-export async function loadTurn(turnId: string, runId: string, ends = false): Promise<LoadedTurn> {
+export async function loadTurn(
+  db: Database,
+  turnId: string,
+  runId: string,
+  ends = false,
+): Promise<LoadedTurn> {
   const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: false, p_ends: ends };
-  const loaded = await call("load_turn", args, loadedTurn);
-  return loaded.outcome === "active" ? withCalls(turnId, loaded) : loaded;
+  const loaded = await call(db, "load_turn", args, loadedTurn);
+  return loaded.outcome === "active" ? withCalls(db, turnId, loaded) : loaded;
 }
 
-const withCalls = (turnId: string, turn: Omit<ActiveTurn, "calls">): ActiveTurn => ({
+const withCalls = (db: Database, turnId: string, turn: Omit<ActiveTurn, "calls">): ActiveTurn => ({
   ...turn,
-  calls: new ModelCalls({ accountId: turn.account_id, turnId, load: turn.load }),
+  calls: new ModelCalls(db, { accountId: turn.account_id, turnId, load: turn.load }),
 });
 
 const begun = z.object({ load: z.number(), stop_requested: z.boolean() }).nullable();
@@ -58,13 +64,14 @@ const begun = z.object({ load: z.number(), stop_requested: z.boolean() }).nullab
  * Returns null if it does not begin with this.
  */
 export async function beginClaimedTurn(
+  db: Database,
   turnId: string,
   runId: string,
   claimed: TurnState,
 ): Promise<ActiveTurn | null> {
-  const found = await call("begin_claimed_turn", { p_turn_id: turnId, p_run_id: runId }, begun);
+  const found = await call(db, "begin_claimed_turn", { p_turn_id: turnId, p_run_id: runId }, begun);
   const turn = { ...claimed, ...found, outcome: "active" as const, steps: [] };
-  return found && withCalls(turnId, turn);
+  return found && withCalls(db, turnId, turn);
 }
 
 /**
@@ -72,13 +79,14 @@ export async function beginClaimedTurn(
  * that the client sent one for.
  */
 export async function storeFileParts(
+  db: Database,
   turnId: string,
   messages: readonly UIMessage[],
   history: readonly UIMessage[],
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
   const args = { p_turn_id: turnId, p_messages: changed, p_history: history };
-  await call("store_file_parts", args, z.unknown());
+  await call(db, "store_file_parts", args, z.unknown());
 }
 
 /**
@@ -87,6 +95,7 @@ export async function storeFileParts(
  * @throws if the turn was loaded again
  */
 export async function suspendTurn(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,
   calls: readonly ToolCall[],
@@ -101,14 +110,14 @@ export async function suspendTurn(
     p_wait_seconds: maxSeconds,
   };
   const schema = z.object({ superseded: z.boolean(), webhooks_due: z.boolean() });
-  const { superseded, webhooks_due } = await call("suspend_turn", args, schema);
+  const { superseded, webhooks_due } = await call(db, "suspend_turn", args, schema);
   refuseSuperseded(superseded, turnId);
   return { areWebhooksDue: webhooks_due };
 }
 
 /** Returns whether the turn waits for its client. */
-export const isWaiting = (turnId: string): Promise<boolean> =>
-  call("is_waiting", { p_turn_id: turnId }, z.boolean());
+export const isWaiting = (db: Database, turnId: string): Promise<boolean> =>
+  call(db, "is_waiting", { p_turn_id: turnId }, z.boolean());
 
 /**
  * Stores the result of a model call and what it has used, and records those of its tool calls that start
@@ -116,11 +125,13 @@ export const isWaiting = (turnId: string): Promise<boolean> =>
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeModelCall(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   { index, result, usage }: MeasuredStep,
   callIds: readonly string[],
 ): Promise<{ stopRequested: boolean; hasBudget: boolean; knownCalls: KnownCall[] }> {
   const { superseded, stop_requested, has_budget, known_calls } = await call(
+    db,
     "complete_model_call",
     {
       p_account_id: accountId,
@@ -152,6 +163,7 @@ export async function completeModelCall(
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function finishTurn(
+  db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   end: TurnEnd,
   error: string | null,
@@ -161,6 +173,7 @@ export async function finishTurn(
   output?: { readonly value: unknown },
 ): Promise<{ hasEnded: boolean; areWebhooksDue: boolean; awaitedChatId: string | null }> {
   const { superseded, finished, webhooks_due, awaited_chat_id } = await call(
+    db,
     "finish_turn",
     {
       p_account_id: accountId,

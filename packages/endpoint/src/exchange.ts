@@ -30,7 +30,7 @@ export interface Service<Caller extends Principal = Principal, App = unknown> {
    * Begins an attempt of the request with an `Idempotency-Key`.
    * @param content everything that the response depends on, as JSON
    */
-  beginAttempt(caller: Caller, key: string, content: string): Promise<Attempt>;
+  beginAttempt(app: App, caller: Caller, key: string, content: string): Promise<Attempt>;
   /** Calls the use case when the caller has a free slot. @throws QueueRefusal */
   runInSlot<T>(exchange: Exchange<Caller, App>, run: () => Promise<T>): Promise<T>;
   /** Notes the answer before the caller reads it. @param body undefined for streams and bytes */

@@ -134,7 +134,7 @@ export async function once(
   if (key === null) return answer({ id: randomUUID(), idempotencyKey: null });
   const input = { params, query, body: bodyValueOf(exchange) };
   const content = canonicalJson([contract.method, contract.path, caller.accountId, input]);
-  const attempt = await service.beginAttempt(caller, key, content);
+  const attempt = await service.beginAttempt(exchange.app, caller, key, content);
   return answerOnce(attempt, log, (id) => answer({ id, idempotencyKey: key }));
 }
 

@@ -78,7 +78,12 @@ export class MemoryService implements Service {
     return denied ?? undefined;
   }
 
-  async beginAttempt({ ownerId }: Principal, key: string, content: string): Promise<Attempt> {
+  async beginAttempt(
+    _app: unknown,
+    { ownerId }: Principal,
+    key: string,
+    content: string,
+  ): Promise<Attempt> {
     const id = `${ownerId} ${key}`;
     const kept = this.#attempts.get(id) ?? {
       effectId: id,

@@ -21,8 +21,9 @@ beforeAll(async () => {
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, stack.env, composio.env, { LOG_LEVEL: "silent" });
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
-  connectors = new ComposioConnectors({ apiKey, baseUrl, receivesEvents: true, timeoutMs: 5_000 });
   app = await createApp(parseConfig(process.env));
+  const given = { db: app.db, apiKey, baseUrl, receivesEvents: true, timeoutMs: 5_000 };
+  connectors = new ComposioConnectors(given);
 });
 afterEach(() => composio.changeLists({ userFilter: "applied", hasUsers: true }));
 afterAll(() => composio?.close());
@@ -170,7 +171,7 @@ describe("a recorded connection", () => {
     composio.add(account, early);
     expect(await statesOf(account)).toEqual(["gmail failed"]);
     expect(await recordedOf(account)).toEqual([early.id]);
-    await recordLink(account, early.id, { accountId: randomUUID(), keyId: null });
+    await recordLink(app.db, account, early.id, { accountId: randomUUID(), keyId: null });
     early.status = "ACTIVE";
     expect(await statesOf(account)).toEqual(["gmail inactive"]);
   });
@@ -218,7 +219,7 @@ describe("a notice", () => {
       expect(await receive(message)).toEqual({ accepted: 1 });
       expect(await receive(repeated)).toEqual({ accepted: 0 });
       const path = { id: task, trigger_id: trigger };
-      expect(await selectTriggerEvents(account, path, { limit: 10 })).toMatchObject({
+      expect(await selectTriggerEvents(app.db, account, path, { limit: 10 })).toMatchObject({
         items: [
           { status: "refused", reason: expect.stringMatching(/^The service sends no more events/) },
         ],

@@ -3,14 +3,17 @@
  * The run does what it is told by messages, and says how it ended. When it does not begin, because of
  * an earlier run with its effect or of too many others, it says so, and ends.
  */
+
 import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
+import { currentDatabase } from "../../../lib/platform/current-app.ts";
 import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
 import { DeliveryWorker } from "../../../lib/webhooks/delivery-worker.ts";
 
-const app = { deliveryWorker: new DeliveryWorker() };
+const db = currentDatabase();
+const app = { db, deliveryWorker: new DeliveryWorker(db) };
 const LEASE_SECONDS = 120;
 
 const order = z.union([
@@ -21,7 +24,7 @@ const order = z.union([
 
 const messages = on(process, "message");
 
-const started = await beginRun({
+const started = await beginRun(db, {
   accountId: process.argv[2] ?? "",
   effectId: process.argv[3] ?? randomUUID(),
   idempotencyKey: process.argv[5] ?? null,
@@ -50,7 +53,7 @@ async function work(runId: string): Promise<void> {
       await endRun(app, runId, failureOf(appError("upstream_error", next.fail)));
       return void process.send?.({ failed: next.fail });
     }
-    await mergeMetadata(runId, next.progress);
+    await mergeMetadata(db, runId, next.progress);
     process.send?.({ noted: true });
   }
 }

@@ -8,13 +8,13 @@ import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTemplateContract, async ({ app, caller, effectId, body }) => {
-    const fault = await checkTemplate(app, caller.accountId, body);
-    if (fault) return fault;
-    const template = await insertTemplate(caller.accountId, effectId, body, turnIdOf(caller));
-    return created({ template });
+    const { accountId } = caller;
+    const fault = await checkTemplate(app, accountId, body);
+    const insert = () => insertTemplate(app.db, accountId, effectId, body, turnIdOf(caller));
+    return fault ?? created({ template: await insert() });
   }),
-  GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
-    const page = await selectTemplates(caller.accountId, query);
-    return listOf("/api/agents/templates", query, "templates", page);
+  GET: endpoint(listTemplatesContract, async ({ app, caller, query }) => {
+    const page = selectTemplates(app.db, caller.accountId, query);
+    return listOf("/api/agents/templates", query, "templates", await page);
   }),
 });

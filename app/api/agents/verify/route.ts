@@ -5,7 +5,7 @@ import { verifyContract } from "@/lib/identity/sign-up/contract.ts";
 import { verifyCode } from "@/lib/identity/sign-up/sign-up.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(verifyContract, ({ body, request }) =>
-    verifyCode(body.email, body.code, senderOf(request.headers)),
+  POST: endpoint(verifyContract, ({ app, body, request }) =>
+    verifyCode(app.db, body.email, body.code, senderOf(request.headers)),
   ),
 });

@@ -6,8 +6,8 @@ import { deleteApprovalRule } from "@/lib/approvals/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: endpoint(deleteApprovalRuleContract, async ({ caller, params }) =>
-    (await deleteApprovalRule(caller.accountId, params.id))
+  DELETE: endpoint(deleteApprovalRuleContract, async ({ app, caller, params }) =>
+    (await deleteApprovalRule(app.db, caller.accountId, params.id))
       ? done()
       : appError("not_found", "Remembered approval not found"),
   ),

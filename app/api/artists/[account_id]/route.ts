@@ -5,15 +5,15 @@ import { removeArtist, selectArtist, updateArtist } from "@/lib/artists/store.ts
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getArtistContract, ({ caller, params }) =>
-    answer(selectArtist(caller.accountId, params.account_id), (artist) => success({ artist })),
+  GET: endpoint(contracts.getArtistContract, ({ app: { db }, caller, params }) =>
+    answer(selectArtist(db, caller.accountId, params.account_id), (artist) => success({ artist })),
   ),
-  PATCH: endpoint(contracts.updateArtistContract, ({ caller, params, body }) =>
-    answer(updateArtist(caller.accountId, params.account_id, body), (artist) =>
+  PATCH: endpoint(contracts.updateArtistContract, ({ app, caller, params, body }) =>
+    answer(updateArtist(app.db, caller.accountId, params.account_id, body), (artist) =>
       success({ artist }),
     ),
   ),
-  DELETE: endpoint(contracts.deleteArtistContract, ({ caller, params }) =>
-    answer(removeArtist(caller.accountId, params.account_id), done),
+  DELETE: endpoint(contracts.deleteArtistContract, ({ app, caller, params }) =>
+    answer(removeArtist(app.db, caller.accountId, params.account_id), done),
   ),
 });

@@ -6,9 +6,9 @@ import { startedAnswer, startRun } from "@/lib/turns/start-run.ts";
 import { countWaiting, selectRuns } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listRunsContract, async ({ caller: { accountId }, query }) => {
-    const waiting = query.include && (await countWaiting(accountId));
-    const page = await selectRuns(accountId, query);
+  GET: endpoint(listRunsContract, async ({ app, caller: { accountId }, query }) => {
+    const waiting = query.include && (await countWaiting(app.db, accountId));
+    const page = await selectRuns(app.db, accountId, query);
     const { body, headers } = listOf("/api/chat/runs", query, "runs", page);
     return { headers, body: { ...body, ...(waiting !== undefined && { waiting }) } };
   }),

@@ -4,7 +4,7 @@ import { selectContentTemplates } from "@/lib/content/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listContentTemplatesContract, async () => ({
-    body: { status: "success", templates: await selectContentTemplates() },
+  GET: endpoint(listContentTemplatesContract, async ({ app }) => ({
+    body: { status: "success", templates: await selectContentTemplates(app.db) },
   })),
 });

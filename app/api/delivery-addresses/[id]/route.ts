@@ -5,7 +5,7 @@ import { removeAddress } from "@/lib/delivery/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: endpoint(deleteDeliveryAddressContract, ({ caller, params }) =>
-    answer(removeAddress(caller.accountId, params.id), done),
+  DELETE: endpoint(deleteDeliveryAddressContract, ({ app, caller, params }) =>
+    answer(removeAddress(app.db, caller.accountId, params.id), done),
   ),
 });

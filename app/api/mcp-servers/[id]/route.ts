@@ -6,14 +6,14 @@ import { updateServer } from "@/lib/mcp-servers/servers.ts";
 import { removeServer, selectServer } from "@/lib/mcp-servers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getMcpServerContract, ({ caller, params }) =>
-    answer(selectServer(caller.accountId, params.id), (server) => success({ server })),
+  GET: endpoint(contracts.getMcpServerContract, ({ app, caller, params }) =>
+    answer(selectServer(app.db, caller.accountId, params.id), (server) => success({ server })),
   ),
   PATCH: endpoint(contracts.updateMcpServerContract, ({ app, caller, params, body }) => {
     const changed = updateServer(app, caller.accountId, params.id, body);
     return answer(changed, (server) => success({ server }));
   }),
-  DELETE: endpoint(contracts.deleteMcpServerContract, ({ caller, params }) =>
-    answer(removeServer(caller.accountId, params.id), done),
+  DELETE: endpoint(contracts.deleteMcpServerContract, ({ app, caller, params }) =>
+    answer(removeServer(app.db, caller.accountId, params.id), done),
   ),
 });

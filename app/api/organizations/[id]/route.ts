@@ -8,13 +8,13 @@ import * as store from "@/lib/organizations/store.ts";
 const describe = (organization: Organization) => success({ organization });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getOrganizationContract, ({ caller, params }) =>
-    answer(store.selectOrganization(caller.accountId, params.id), describe),
+  GET: endpoint(contracts.getOrganizationContract, ({ app, caller, params }) =>
+    answer(store.selectOrganization(app.db, caller.accountId, params.id), describe),
   ),
-  PATCH: endpoint(contracts.updateOrganizationContract, ({ caller, params, body }) =>
-    answer(store.updateOrganization(caller.accountId, params.id, body), describe),
+  PATCH: endpoint(contracts.updateOrganizationContract, ({ app, caller, params, body }) =>
+    answer(store.updateOrganization(app.db, caller.accountId, params.id, body), describe),
   ),
-  DELETE: endpoint(contracts.deleteOrganizationContract, ({ caller, params }) =>
-    answer(store.removeOrganization(caller.accountId, params.id), done),
+  DELETE: endpoint(contracts.deleteOrganizationContract, ({ app, caller, params }) =>
+    answer(store.removeOrganization(app.db, caller.accountId, params.id), done),
   ),
 });

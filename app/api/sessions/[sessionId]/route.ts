@@ -8,11 +8,11 @@ import { type StoredSession, selectSession, updateSessionTitle } from "@/lib/ses
 const sessionAnswer = ({ session }: StoredSession) => ({ body: { session } });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getSessionContract, ({ caller, params }) =>
-    answer(selectSession(caller.accountId, params.sessionId), sessionAnswer),
+  GET: endpoint(contracts.getSessionContract, ({ app, caller, params }) =>
+    answer(selectSession(app.db, caller.accountId, params.sessionId), sessionAnswer),
   ),
-  PATCH: endpoint(contracts.updateSessionContract, ({ caller, params, body }) =>
-    answer(updateSessionTitle(caller.accountId, params.sessionId, body.title), sessionAnswer),
+  PATCH: endpoint(contracts.updateSessionContract, ({ app: { db }, caller, params, body }) =>
+    answer(updateSessionTitle(db, caller.accountId, params.sessionId, body.title), sessionAnswer),
   ),
   DELETE: endpoint(contracts.deleteSessionContract, ({ app, caller, params, log }) =>
     answer(deleteSession(app, { accountId: caller.accountId, ...params, log }), done),

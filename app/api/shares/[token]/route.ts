@@ -5,8 +5,8 @@ import { readShareContract } from "@/lib/sessions/shares/contract.ts";
 import { GONE_AT_ONCE, readShare } from "@/lib/sessions/shares/share-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readShareContract, ({ params, query }) =>
-    answer(readShare(params.token, query), (shared) => ({
+  GET: endpoint(readShareContract, ({ app, params, query }) =>
+    answer(readShare(app.db, params.token, query), (shared) => ({
       body: { status: "success", ...shared },
       headers: GONE_AT_ONCE,
     })),

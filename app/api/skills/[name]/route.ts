@@ -8,13 +8,13 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getSkillContract, ({ app, caller, params, query }) =>
     answer(skills.getSkill(app, caller, params.name, query), skills.presentFound),
   ),
-  PUT: endpoint(contracts.putSkillContract, ({ caller, params, query, body }) =>
-    answer(skills.saveSkill(caller, params.name, query, body), skills.presentWritten),
+  PUT: endpoint(contracts.putSkillContract, ({ app, caller, params, query, body }) =>
+    answer(skills.saveSkill(app.db, caller, params.name, query, body), skills.presentWritten),
   ),
-  PATCH: endpoint(contracts.enableSkillContract, ({ caller, params, query, body }) =>
-    answer(skills.changeSkill(caller, params.name, query, body), done),
+  PATCH: endpoint(contracts.enableSkillContract, ({ app, caller, params, query, body }) =>
+    answer(skills.changeSkill(app.db, caller, params.name, query, body), done),
   ),
-  DELETE: endpoint(contracts.deleteSkillContract, ({ caller, params, query }) =>
-    answer(skills.deleteSkill(caller, params.name, query), done),
+  DELETE: endpoint(contracts.deleteSkillContract, ({ app, caller, params, query }) =>
+    answer(skills.deleteSkill(app.db, caller, params.name, query), done),
   ),
 });

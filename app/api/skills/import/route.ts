@@ -7,8 +7,8 @@ import { present } from "@/lib/skills/skills.ts";
 import { ownerOf } from "@/lib/skills/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(importSkillContract, ({ caller, body }) => {
-    return answer(importSkill(ownerOf(caller, body), body), ({ update, ...imported }) =>
+  POST: endpoint(importSkillContract, ({ app, caller, body }) => {
+    return answer(importSkill(app.db, ownerOf(caller, body), body), ({ update, ...imported }) =>
       imported.created
         ? { status: 201, ...success({ skill: present(imported), update: null }) }
         : success({ skill: present(imported), update }),

@@ -6,8 +6,8 @@ import * as contracts from "@/lib/schedules/contract.ts";
 import { selectTask } from "@/lib/schedules/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getTaskContract, ({ caller, params }) =>
-    answer(selectTask(caller.accountId, params.id), (task) => success({ task })),
+  GET: endpoint(contracts.getTaskContract, ({ app, caller, params }) =>
+    answer(selectTask(app.db, caller.accountId, params.id), (task) => success({ task })),
   ),
   PATCH: endpoint(contracts.updateTaskContract, ({ app, caller, params, body }) =>
     answer(updateTask(app, caller.accountId, params.id, body), (task) => success({ task })),

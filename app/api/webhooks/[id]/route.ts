@@ -6,13 +6,15 @@ import * as contracts from "@/lib/webhooks/contract.ts";
 import { removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getWebhookContract, ({ caller, params }) =>
-    answer(selectWebhook(caller.accountId, params.id), (webhook) => success({ webhook })),
+  GET: endpoint(contracts.getWebhookContract, ({ app, caller, params }) =>
+    answer(selectWebhook(app.db, caller.accountId, params.id), (webhook) => success({ webhook })),
   ),
-  PATCH: endpoint(contracts.updateWebhookContract, ({ caller, params, body }) =>
-    answer(updateWebhook(caller.accountId, params.id, body), (webhook) => success({ webhook })),
+  PATCH: endpoint(contracts.updateWebhookContract, ({ app, caller, params, body }) =>
+    answer(updateWebhook(app.db, caller.accountId, params.id, body), (webhook) =>
+      success({ webhook }),
+    ),
   ),
-  DELETE: endpoint(contracts.deleteWebhookContract, ({ caller, params }) =>
-    answer(removeWebhook(caller.accountId, params.id), done),
+  DELETE: endpoint(contracts.deleteWebhookContract, ({ app, caller, params }) =>
+    answer(removeWebhook(app.db, caller.accountId, params.id), done),
   ),
 });

@@ -6,9 +6,9 @@ import { restoreFile } from "@/lib/workspace/store.ts";
 import { placeOf, runIdOf } from "@/lib/workspace/workspace-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(restoreWorkspaceFileContract, ({ caller, body }) =>
+  POST: endpoint(restoreWorkspaceFileContract, ({ app, caller, body }) =>
     answer(
-      restoreFile(placeOf(caller, body), body.path, body.version, runIdOf(caller)),
+      restoreFile(app.db, placeOf(caller, body), body.path, body.version, runIdOf(caller)),
       (changed) => success({ file: changed.file }),
     ),
   ),

@@ -6,7 +6,7 @@ import { searchFiles } from "@/lib/workspace/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(searchWorkspaceContract, async ({ caller, query }) =>
-    success({ results: await searchFiles(placeOf(caller, query), query.q, query.limit) }),
+  GET: endpoint(searchWorkspaceContract, async ({ app, caller, query }) =>
+    success({ results: await searchFiles(app.db, placeOf(caller, query), query.q, query.limit) }),
   ),
 });

@@ -6,8 +6,8 @@ import { selectVersions } from "@/lib/workspace/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listWorkspaceVersionsContract, ({ caller, query }) =>
-    answer(selectVersions(placeOf(caller, query), query.path, query), (page) =>
+  GET: endpoint(listWorkspaceVersionsContract, ({ app, caller, query }) =>
+    answer(selectVersions(app.db, placeOf(caller, query), query.path, query), (page) =>
       listOf("/api/workspace/versions", query, "versions", page),
     ),
   ),

@@ -7,6 +7,7 @@
  * with another person's address before its owner does and keep the password, and the holder of a
  * stolen token could set one that outlives it.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import { isFromForeignPage } from "@platform/endpoint/client-address";
 import { isAppError, statusOf } from "@platform/endpoint/contract/app-error";
@@ -27,6 +28,8 @@ import {
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
+import { currentApp } from "../../../../lib/platform/current-app.ts";
+import type { Database } from "../../../../lib/platform/database/port.ts";
 
 /** The largest real request has a tenth of this. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -67,14 +70,14 @@ const paths: Readonly<Record<string, Path>> = {
 
 export async function forwardAuth(request: Request): Promise<Response> {
   const started = performance.now();
-  const response = await answer(request);
+  const response = await answer(currentApp().db, request);
   const ms = Math.round((performance.now() - started) * 100) / 100;
   const { method } = request;
   log().info({ method, route: "/auth/v1/[...path]", status: response.status, ms }, "request");
   return response;
 }
 
-async function answer(request: Request): Promise<Response> {
+async function answer(db: Database, request: Request): Promise<Response> {
   const { SUPABASE_PUBLISHABLE_KEY: publicKey, OIDC_ISSUER } = config();
   // The API accepts tokens of one issuer, so with another one a session here would be useless.
   if (publicKey === undefined || OIDC_ISSUER !== undefined) {
@@ -96,7 +99,8 @@ async function answer(request: Request): Promise<Response> {
   const notBefore = path.code ? delay(MIN_CODE_RESPONSE_MS) : null;
   const address = addressOf(request.headers);
   try {
-    const limited = (await limit(target, address)) ?? (await limitCode(path, body, address));
+    const limited =
+      (await limit(db, target, address)) ?? (await limitCode(db, path, body, address));
     if (limited !== null) return limited;
     const bearer = /^Bearer ([\w.-]+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     const answered = await askAuthServer(target, publicKey, {
@@ -104,7 +108,7 @@ async function answer(request: Request): Promise<Response> {
       ...(bearer === undefined ? {} : { bearer }),
       ...(body === undefined ? {} : { body }),
     });
-    if (path.code === "mail") await recordMailOutcome(emailIn(body), address, answered.ok);
+    if (path.code === "mail") await recordMailOutcome(db, emailIn(body), address, answered.ok);
     await notBefore;
     if (answered.status >= 500) {
       log().warn({ status: answered.status, path: target }, "auth server");
@@ -143,17 +147,18 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
 }
 
 /** Limits the attempts of one network address, whatever account they are about. */
-async function limit(target: string, address: string): Promise<Response | null> {
+async function limit(db: Database, target: string, address: string): Promise<Response | null> {
   const perMinute = config().SIGNUP_RATE_LIMIT;
   if (perMinute === 0 || !isAttempt(target)) return null;
   const args = { p_bucket: `auth:${address}`, p_per_minute: perMinute };
-  const taken = await call("take_from_bucket", args, rate);
+  const taken = await call(db, "take_from_bucket", args, rate);
   if (taken.retry_after === null) return null;
   return tooMany("over_request_rate_limit", "Too many requests", taken.retry_after);
 }
 
 /** Limits the mails to one e-mail address, and the tries of its code. */
 async function limitCode(
+  db: Database,
   path: Path,
   body: object | undefined,
   address: string,
@@ -161,14 +166,14 @@ async function limitCode(
   if (path.code === undefined) return null;
   const whose = emailIn(body);
   if (path.code === "mail") {
-    if (await countMail(whose, address)) return null;
+    if (await countMail(db, whose, address)) return null;
     return tooMany(
       "over_email_send_rate_limit",
       "Too many mails to this address",
       LIMIT_WINDOW_SECONDS,
     );
   }
-  if (await countGuess(whose, address)) return null;
+  if (await countGuess(db, whose, address)) return null;
   return tooMany("code_dead", "Too many failed verification attempts", LIMIT_WINDOW_SECONDS);
 }
 

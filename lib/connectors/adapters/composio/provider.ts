@@ -2,7 +2,9 @@
  * Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. Composio may ignore or refuse
  * that filter of its lists one day, and leave the field out. The connections of each account are recorded, too.
  */
+
 import { z } from "zod";
+import type { Database } from "../../../platform/database/port.ts";
 import type { Connection } from "../../contract.ts";
 import type { ConnectorProvider } from "../../port.ts";
 import {
@@ -45,6 +47,7 @@ type RequestOf<M extends Exclude<keyof ConnectorProvider, "name" | "receivesEven
 export class ComposioConnectors implements ConnectorProvider {
   readonly name = "composio";
   readonly receivesEvents: boolean;
+  readonly #db: Database;
   readonly #api: ComposioApi;
   readonly #timeoutMs: number;
 
@@ -53,11 +56,14 @@ export class ComposioConnectors implements ConnectorProvider {
    * @param options.timeoutMs the deadline of one call of the port, including all its requests
    */
   constructor(options: {
+    readonly db: Database;
     readonly apiKey: string;
     readonly baseUrl: string;
     readonly receivesEvents: boolean;
     readonly timeoutMs: number;
   }) {
+    this.#db = options.db;
+
     this.receivesEvents = options.receivesEvents;
     this.#api = new ComposioApi(options);
     this.#timeoutMs = options.timeoutMs;
@@ -79,13 +85,13 @@ export class ComposioConnectors implements ConnectorProvider {
     });
     if (started.kind !== "answer") return started;
     // Recorded before the link is returned.
-    await recordLink(accountId, started.value.connected_account_id, starter);
+    await recordLink(this.#db, accountId, started.value.connected_account_id, starter);
     return { kind: "started", url: started.value.redirect_url } as const;
   }
 
   async list(accountId: string) {
     const deadline = this.#deadline();
-    const recorded = await recordedConnections(accountId);
+    const recorded = await recordedConnections(this.#db, accountId);
     const query = { user_ids: accountId, limit: String(PAGE_SIZE) };
     const listed = await this.#api.readPages("/connected_accounts", query, deadline);
     if (!Array.isArray(listed)) return listed;
@@ -98,7 +104,7 @@ export class ComposioConnectors implements ConnectorProvider {
     const decided = connections.filter(({ status }) => status !== "pending");
     const active = decided.filter(({ status }) => status === "active");
     const refused =
-      decided.length === 0 ? [] : await refusedConnections(accountId, active, decided);
+      decided.length === 0 ? [] : await refusedConnections(this.#db, accountId, active, decided);
     const usable = connections.map(
       (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
     );
@@ -120,7 +126,7 @@ export class ComposioConnectors implements ConnectorProvider {
       // A list that lacks a connection would be wrong.
       else return answer;
     }
-    await forgetConnections(accountId, gone, MAX_LINK_SECONDS);
+    await forgetConnections(this.#db, accountId, gone, MAX_LINK_SECONDS);
     return found.flatMap(accountIn);
   }
 
@@ -135,7 +141,7 @@ export class ComposioConnectors implements ConnectorProvider {
       // One that another request has removed counts as removed.
       if (removed.kind !== "answer" && !isMissing(removed)) return removed;
     }
-    await forgetConnections(accountId, own, 0);
+    await forgetConnections(this.#db, accountId, own, 0);
     return { kind: "disconnected", count: own.length } as const;
   }
 
@@ -207,7 +213,7 @@ export class ComposioConnectors implements ConnectorProvider {
 
   async unsubscribe({ accountId, keptIds }: RequestOf<"unsubscribe">) {
     const deadline = this.#deadline();
-    const recorded = await recordedConnections(accountId);
+    const recorded = await recordedConnections(this.#db, accountId);
     // A subscription that Composio has disabled would start again with its connection.
     const page = { show_disabled: "true", limit: String(MAX_TRIGGER_PAGE) };
     const path = "/trigger_instances/active";

@@ -10,6 +10,7 @@ import { log } from "@platform/kit/log";
 import { visibleName } from "@platform/kit/visible-name";
 import type { Parts } from "../../../parts.ts";
 import { config } from "../../../platform/config.ts";
+import type { Database } from "../../../platform/database/port.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
 import { decideConnection, selectPending } from "../../store.ts";
 import { connectorName, hashState } from "./provider.ts";
@@ -17,11 +18,11 @@ import { connectorName, hashState } from "./provider.ts";
 /** Ten times the size of the form. */
 const MAX_BODY_BYTES = 4096;
 
-type Handler = (request: Request) => Promise<Response>;
+type Handler = (request: Request, db: Database) => Promise<Response>;
 
-export const askConsent = guarded(async (request) => {
+export const askConsent = guarded(async (request, db) => {
   const state = new URL(request.url).searchParams.get("state") ?? "";
-  const pending = await selectPending(hashState(state));
+  const pending = await selectPending(db, hashState(state));
   if (!pending) return linkExpired();
   const name = escapeHtml(connectorName(pending.connector) ?? pending.connector);
   const browserId = browserIdOf(request.headers);
@@ -45,7 +46,7 @@ export const askConsent = guarded(async (request) => {
   });
 });
 
-export const decideConsent = guarded(async (request) => {
+export const decideConsent = guarded(async (request, db) => {
   const { headers } = request;
   // Browsers always send the length of a form, so an oversized body is refused before it is read.
   if (!(Number(headers.get("content-length") ?? Number.NaN) <= MAX_BODY_BYTES))
@@ -58,7 +59,7 @@ export const decideConsent = guarded(async (request) => {
     (headers.get("origin") ?? serviceOrigin()) === serviceOrigin() &&
     isOwnForm(headers, state, form.get("token") ?? "");
   if (!isOwn || (decision !== "allow" && decision !== "refuse")) return foreignForm();
-  const decided = await decideConnection(hashState(state), decision === "allow");
+  const decided = await decideConnection(db, hashState(state), decision === "allow");
   if (!decided) return linkExpired();
   const target = new URL(decided.callback_url);
   target.searchParams.set("status", decision === "allow" ? "success" : "failed");
@@ -75,11 +76,14 @@ export const decideConsent = guarded(async (request) => {
 
 /** Answers 404 unless the embedded provider is in use, and renders errors as pages. */
 function guarded(handler: Handler) {
-  return async ({ connectors }: Parts<"connectors">, request: Request): Promise<Response> => {
+  return async (
+    { connectors, db }: Parts<"connectors" | "db">,
+    request: Request,
+  ): Promise<Response> => {
     if (connectors?.name !== "embedded")
       return renderNotice(404, "Page not found", "There is no page at this address.");
     try {
-      return await handler(request);
+      return await handler(request, db);
     } catch (error) {
       const isOutage = isDatabaseUnavailable(error);
       log().error({ err: error, route: "/connectors/consent" }, "The consent page failed");

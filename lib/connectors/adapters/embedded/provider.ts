@@ -1,5 +1,7 @@
 /** Connections in the project's own database. A page of this service asks for consent. */
+
 import { createHash, randomBytes } from "node:crypto";
+import type { Database } from "../../../platform/database/port.ts";
 import type { Connection, ConnectorAction, ConnectorEvent } from "../../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
 import {
@@ -39,7 +41,7 @@ export function connectorName(slug: string): string | undefined {
 }
 
 /** @param origin under which browsers reach this service */
-export function createEmbeddedConnectors(origin: string): ConnectorProvider {
+export function createEmbeddedConnectors(db: Database, origin: string): ConnectorProvider {
   return {
     name: "embedded",
     receivesEvents: true,
@@ -48,16 +50,16 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
       if (connectorName(connector) === undefined) return unknown(connector);
       const state = randomBytes(32).toString("base64url");
       const stateHash = hashState(state);
-      await insertConnection({ accountId, starter, connector, stateHash, callbackUrl });
+      await insertConnection(db, { accountId, starter, connector, stateHash, callbackUrl });
       return { kind: "started", url: `${origin}/connectors/consent?state=${state}` };
     },
 
     async list(accountId) {
-      return { kind: "listed", connections: await selectConnections(accountId) };
+      return { kind: "listed", connections: await selectConnections(db, accountId) };
     },
 
     async disconnect({ accountId, connector }) {
-      return { kind: "disconnected", count: await deleteConnections(accountId, connector) };
+      return { kind: "disconnected", count: await deleteConnections(db, accountId, connector) };
     },
 
     async listActions({ connector, limit, cursor = "0" }) {
@@ -83,7 +85,7 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
 
     async subscribe({ accountId, connector, event, config }) {
       if (connectorName(connector) === undefined) return unknown(connector);
-      const active = await activeConnection(accountId, connector);
+      const active = await activeConnection(db, accountId, connector);
       if ("cause" in active) return active;
       if (event !== testEvent.name) {
         return { kind: "unknown_event", cause: `${event} is not an embedded event` };
@@ -103,12 +105,12 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
       if (action !== describeConnection.name && action !== sendEvent.name) {
         return { kind: "unknown_action", cause: `${action} is not an embedded action` };
       }
-      const active = await activeConnection(accountId, connector);
+      const active = await activeConnection(db, accountId, connector);
       if ("cause" in active) return active;
       let output: object = { id: active.id, connector, connectedAt: active.updatedAt };
       if (action === sendEvent.name) {
         const content = JSON.stringify({ type: testEvent.name, connector, data: input });
-        output = { triggers: await sendTestEvent(accountId, sourceOf(connector), content) };
+        output = { triggers: await sendTestEvent(db, accountId, sourceOf(connector), content) };
       }
       return { kind: "ran", result: { successful: true, output, error: null } };
     },
@@ -116,10 +118,11 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
 }
 
 async function activeConnection(
+  db: Database,
   accountId: string,
   connector: string,
 ): Promise<Connection | ConnectorFault> {
-  const connections = await selectConnections(accountId);
+  const connections = await selectConnections(db, accountId);
   const active = connections.find((one) => one.connector === connector && one.status === "active");
   return active ?? { kind: "not_connected", cause: `${connector} is not connected` };
 }

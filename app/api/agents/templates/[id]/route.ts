@@ -6,15 +6,15 @@ import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getTemplateContract, ({ caller, params }) =>
-    answer(selectTemplate(caller.accountId, params.id), (template) => success({ template })),
+  GET: endpoint(contracts.getTemplateContract, ({ app: { db }, caller, params }) =>
+    answer(selectTemplate(db, caller.accountId, params.id), (template) => success({ template })),
   ),
   PATCH: endpoint(contracts.updateTemplateContract, async ({ app, caller, params, body }) => {
     const fault = await checkTemplate(app, caller.accountId, body);
-    const change = () => updateTemplate(caller.accountId, params.id, body);
+    const change = () => updateTemplate(app.db, caller.accountId, params.id, body);
     return fault ?? answer(change(), (template) => success({ template }));
   }),
-  DELETE: endpoint(contracts.deleteTemplateContract, ({ caller, params }) =>
-    answer(removeTemplate(caller.accountId, params.id), done),
+  DELETE: endpoint(contracts.deleteTemplateContract, ({ app, caller, params }) =>
+    answer(removeTemplate(app.db, caller.accountId, params.id), done),
   ),
 });

@@ -5,8 +5,8 @@ import { listQueuedMessagesContract } from "@/lib/turns/queue-contract.ts";
 import { selectQueuedMessages } from "@/lib/turns/store/queued-turns.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listQueuedMessagesContract, ({ caller, params }) =>
-    answer(selectQueuedMessages(caller.accountId, params.chatId), ({ messages }) => ({
+  GET: endpoint(listQueuedMessagesContract, ({ app, caller, params }) =>
+    answer(selectQueuedMessages(app.db, caller.accountId, params.chatId), ({ messages }) => ({
       body: { status: "success", messages },
     })),
   ),

@@ -5,7 +5,7 @@ import { selectContentTemplate } from "@/lib/content/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getContentTemplateContract, ({ params }) =>
-    answer(selectContentTemplate(params.id), (template) => ({ body: template })),
+  GET: endpoint(getContentTemplateContract, ({ app, params }) =>
+    answer(selectContentTemplate(app.db, params.id), (template) => ({ body: template })),
   ),
 });

@@ -5,8 +5,8 @@ import { acceptInvitationContract } from "@/lib/organizations/contract.ts";
 import { acceptInvitation } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(acceptInvitationContract, ({ caller, params }) =>
-    answer(acceptInvitation(caller.accountId, params.id), (organization) =>
+  POST: endpoint(acceptInvitationContract, ({ app, caller, params }) =>
+    answer(acceptInvitation(app.db, caller.accountId, params.id), (organization) =>
       success({ organization }),
     ),
   ),

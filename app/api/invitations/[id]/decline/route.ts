@@ -5,7 +5,7 @@ import { declineInvitationContract } from "@/lib/organizations/contract.ts";
 import { declineInvitation } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(declineInvitationContract, ({ caller, params }) =>
-    answer(declineInvitation(caller.accountId, params.id), done),
+  POST: endpoint(declineInvitationContract, ({ app, caller, params }) =>
+    answer(declineInvitation(app.db, caller.accountId, params.id), done),
   ),
 });

@@ -5,8 +5,8 @@ import { rotateKeyContract } from "@/lib/identity/keys/contract.ts";
 import { rotateKey } from "@/lib/identity/keys/keys.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(rotateKeyContract, async ({ caller, params, body }) => {
-    const key = await rotateKey(caller.accountId, params.id, body.grace_seconds);
+  POST: endpoint(rotateKeyContract, async ({ app, caller, params, body }) => {
+    const key = await rotateKey(app.db, caller.accountId, params.id, body.grace_seconds);
     return isAppError(key) ? key : { status: 201, body: key };
   }),
 });

@@ -5,7 +5,7 @@ import { authorizeMcpServerContract } from "@/lib/mcp-servers/contract.ts";
 import { startAuthorization } from "@/lib/mcp-servers/oauth.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(authorizeMcpServerContract, ({ caller, params }) =>
-    answer(startAuthorization(caller.accountId, params.id), (url) => success({ url })),
+  POST: endpoint(authorizeMcpServerContract, ({ app, caller, params }) =>
+    answer(startAuthorization(app.db, caller.accountId, params.id), (url) => success({ url })),
   ),
 });

@@ -5,8 +5,8 @@ import { confirmMcpToolsContract } from "@/lib/mcp-servers/contract.ts";
 import { confirmTools } from "@/lib/mcp-servers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(confirmMcpToolsContract, ({ caller, params, body }) => {
-    const confirmed = confirmTools(caller.accountId, params.id, body.tools);
+  POST: endpoint(confirmMcpToolsContract, ({ app, caller, params, body }) => {
+    const confirmed = confirmTools(app.db, caller.accountId, params.id, body.tools);
     return answer(confirmed, (server) => success({ server }));
   }),
 });

@@ -11,8 +11,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
       created({ invitation }),
     ),
   ),
-  GET: endpoint(contracts.listSentInvitationsContract, ({ caller, params, query }) =>
-    answer(selectSentInvitations(caller.accountId, params.id, query), (page) =>
+  GET: endpoint(contracts.listSentInvitationsContract, ({ app, caller, params, query }) =>
+    answer(selectSentInvitations(app.db, caller.accountId, params.id, query), (page) =>
       listOf(`/api/organizations/${params.id}/invitations`, query, "invitations", page),
     ),
   ),

@@ -12,8 +12,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
       body: { chat },
     })),
   ),
-  GET: endpoint(listChatsContract, ({ caller, params: { sessionId }, query }) =>
-    answer(selectChats(caller.accountId, sessionId, query), ({ items: chats, nextCursor }) =>
+  GET: endpoint(listChatsContract, ({ app: { db }, caller, params: { sessionId }, query }) =>
+    answer(selectChats(db, caller.accountId, sessionId, query), ({ items: chats, nextCursor }) =>
       pageOf(`/api/sessions/${sessionId}/chats`, query, nextCursor, { chats }),
     ),
   ),

@@ -6,8 +6,8 @@ import { present } from "@/lib/skills/skills.ts";
 import { ownerOf, restoreSkill } from "@/lib/skills/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(restoreSkillContract, ({ caller, params, query, body }) =>
-    answer(restoreSkill(ownerOf(caller, query), params.name, body.version), (skill) =>
+  POST: endpoint(restoreSkillContract, ({ app, caller, params, query, body }) =>
+    answer(restoreSkill(app.db, ownerOf(caller, query), params.name, body.version), (skill) =>
       success({ skill: present(skill) }),
     ),
   ),

@@ -5,7 +5,7 @@ import { listSkillVersionsContract } from "@/lib/skills/contract.ts";
 import { ownerOf, selectSkillVersions } from "@/lib/skills/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listSkillVersionsContract, ({ caller, params, query }) =>
-    answer(selectSkillVersions(ownerOf(caller, query), params.name), success),
+  GET: endpoint(listSkillVersionsContract, ({ app, caller, params, query }) =>
+    answer(selectSkillVersions(app.db, ownerOf(caller, query), params.name), success),
   ),
 });

@@ -5,8 +5,8 @@ import { listTaskFiringsContract } from "@/lib/schedules/contract.ts";
 import { selectTaskFirings } from "@/lib/schedules/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listTaskFiringsContract, ({ caller, params: { id }, query }) =>
-    answer(selectTaskFirings(caller.accountId, id, query), (page) =>
+  GET: endpoint(listTaskFiringsContract, ({ app, caller, params: { id }, query }) =>
+    answer(selectTaskFirings(app.db, caller.accountId, id, query), (page) =>
       listOf(`/api/tasks/${id}/runs`, query, "runs", page),
     ),
   ),

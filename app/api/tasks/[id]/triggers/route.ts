@@ -9,8 +9,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTriggerContract, ({ app, caller, params: { id }, body, log }) =>
     answer(createTrigger(app, caller.accountId, id, body, log), created),
   ),
-  GET: endpoint(listTriggersContract, ({ caller, params: { id }, query }) =>
-    answer(selectTriggers(caller.accountId, id, query), (page) =>
+  GET: endpoint(listTriggersContract, ({ app, caller, params: { id }, query }) =>
+    answer(selectTriggers(app.db, caller.accountId, id, query), (page) =>
       listOf(`/api/tasks/${id}/triggers`, query, "triggers", page),
     ),
   ),

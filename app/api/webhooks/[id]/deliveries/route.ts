@@ -5,8 +5,8 @@ import { listDeliveriesContract } from "@/lib/webhooks/contract.ts";
 import { selectDeliveries } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listDeliveriesContract, ({ caller, params: { id }, query }) =>
-    answer(selectDeliveries(caller.accountId, id, query), (page) =>
+  GET: endpoint(listDeliveriesContract, ({ app, caller, params: { id }, query }) =>
+    answer(selectDeliveries(app.db, caller.accountId, id, query), (page) =>
       listOf(`/api/webhooks/${id}/deliveries`, query, "deliveries", page),
     ),
   ),

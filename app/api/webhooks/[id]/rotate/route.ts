@@ -5,8 +5,8 @@ import { rotateSecret } from "@/lib/webhooks/change-webhook.ts";
 import { rotateWebhookContract } from "@/lib/webhooks/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(rotateWebhookContract, ({ caller, params }) =>
-    answer(rotateSecret(caller.accountId, params.id), (rotated) => ({
+  POST: endpoint(rotateWebhookContract, ({ app, caller, params }) =>
+    answer(rotateSecret(app.db, caller.accountId, params.id), (rotated) => ({
       body: { status: "success", ...rotated },
     })),
   ),

@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PUT: endpoint(contracts.writeWorkspaceFileContract, ({ app, caller, query, request }) =>
     answer(files.writeRequestFile(app, caller, query, request), files.describeWrittenFile),
   ),
-  DELETE: endpoint(contracts.deleteWorkspaceFileContract, ({ caller, query }) =>
-    answer(files.deleteWorkspaceFile(caller, query), done),
+  DELETE: endpoint(contracts.deleteWorkspaceFileContract, ({ app, caller, query }) =>
+    answer(files.deleteWorkspaceFile(app.db, caller, query), done),
   ),
 });

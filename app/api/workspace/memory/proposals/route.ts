@@ -6,8 +6,8 @@ import { selectProposals } from "@/lib/memory/store.ts";
 import { placeOf } from "@/lib/workspace/workspace-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listMemoryProposalsContract, async ({ caller, query }) => {
-    const page = await selectProposals(placeOf(caller, query), query);
+  GET: endpoint(listMemoryProposalsContract, async ({ app, caller, query }) => {
+    const page = await selectProposals(app.db, placeOf(caller, query), query);
     return listOf("/api/workspace/memory/proposals", query, "proposals", page);
   }),
 });

@@ -5,8 +5,8 @@ import { setFavoriteContract } from "@/lib/templates/contract.ts";
 import { updateFavorite } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  PUT: endpoint(setFavoriteContract, ({ caller, params, body }) =>
-    answer(updateFavorite(caller.accountId, params.id, body.is_favourite), (template) =>
+  PUT: endpoint(setFavoriteContract, ({ app, caller, params, body }) =>
+    answer(updateFavorite(app.db, caller.accountId, params.id, body.is_favourite), (template) =>
       success({ template }),
     ),
   ),

@@ -5,8 +5,8 @@ import { restoreTemplateContract } from "@/lib/templates/contract.ts";
 import { restoreTemplate } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(restoreTemplateContract, ({ caller, params, body }) =>
-    answer(restoreTemplate(caller.accountId, params.id, body.version), (template) =>
+  POST: endpoint(restoreTemplateContract, ({ app, caller, params, body }) =>
+    answer(restoreTemplate(app.db, caller.accountId, params.id, body.version), (template) =>
       success({ template }),
     ),
   ),

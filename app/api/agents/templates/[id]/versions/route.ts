@@ -5,8 +5,8 @@ import { listTemplateVersionsContract } from "@/lib/templates/contract.ts";
 import { selectTemplateVersions } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listTemplateVersionsContract, ({ caller, params, query }) =>
-    answer(selectTemplateVersions(caller.accountId, params.id, query), (page) =>
+  GET: endpoint(listTemplateVersionsContract, ({ app, caller, params, query }) =>
+    answer(selectTemplateVersions(app.db, caller.accountId, params.id, query), (page) =>
       listOf(`/api/agents/templates/${params.id}/versions`, query, "versions", page),
     ),
   ),

@@ -5,7 +5,7 @@ import { removeQueuedMessageContract } from "@/lib/turns/queue-contract.ts";
 import { deleteQueuedMessage } from "@/lib/turns/store/queued-turns.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: endpoint(removeQueuedMessageContract, ({ caller, params }) =>
-    answer(deleteQueuedMessage(caller.accountId, params.chatId, params.message_id), done),
+  DELETE: endpoint(removeQueuedMessageContract, ({ app, caller, params }) =>
+    answer(deleteQueuedMessage(app.db, caller.accountId, params.chatId, params.message_id), done),
   ),
 });

@@ -5,8 +5,8 @@ import { selectRunDeliveries } from "@/lib/delivery/store.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listRunDeliveriesContract, ({ caller, params }) =>
-    answer(selectRunDeliveries(caller.accountId, params.runId), (deliveries) =>
+  GET: endpoint(listRunDeliveriesContract, ({ app, caller, params }) =>
+    answer(selectRunDeliveries(app.db, caller.accountId, params.runId), (deliveries) =>
       success({ deliveries }),
     ),
   ),

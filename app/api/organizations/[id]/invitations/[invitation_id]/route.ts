@@ -5,7 +5,7 @@ import { withdrawInvitationContract } from "@/lib/organizations/contract.ts";
 import { withdrawInvitation } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: endpoint(withdrawInvitationContract, ({ caller, params }) =>
-    answer(withdrawInvitation(caller.accountId, params.id, params.invitation_id), done),
+  DELETE: endpoint(withdrawInvitationContract, ({ app, caller, params }) =>
+    answer(withdrawInvitation(app.db, caller.accountId, params.id, params.invitation_id), done),
   ),
 });

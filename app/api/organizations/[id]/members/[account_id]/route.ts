@@ -5,12 +5,15 @@ import { removeMemberContract, updateMemberContract } from "@/lib/organizations/
 import { removeMember, updateMember } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  PATCH: endpoint(updateMemberContract, ({ caller, params, body }) =>
-    answer(updateMember(caller.accountId, params.id, params.account_id, body), (member) => ({
-      body: { status: "success", member },
-    })),
+  PATCH: endpoint(updateMemberContract, ({ app, caller, params, body }) =>
+    answer(
+      updateMember(app.db, caller.accountId, params.id, params.account_id, body),
+      (member) => ({
+        body: { status: "success", member },
+      }),
+    ),
   ),
-  DELETE: endpoint(removeMemberContract, ({ caller, params }) =>
-    answer(removeMember(caller.accountId, params.id, params.account_id), done),
+  DELETE: endpoint(removeMemberContract, ({ app, caller, params }) =>
+    answer(removeMember(app.db, caller.accountId, params.id, params.account_id), done),
   ),
 });

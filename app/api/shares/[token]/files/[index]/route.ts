@@ -4,5 +4,7 @@ import { readSharedFileContract } from "@/lib/sessions/shares/contract.ts";
 import { readSharedFile } from "@/lib/sessions/shares/share-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readSharedFileContract, ({ params }) => readSharedFile(params.token, params.index)),
+  GET: endpoint(readSharedFileContract, ({ app, params }) =>
+    readSharedFile(app.db, params.token, params.index),
+  ),
 });

@@ -5,9 +5,10 @@ import { getTemplateVersionContract } from "@/lib/templates/contract.ts";
 import { selectTemplateVersion } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getTemplateVersionContract, ({ caller: { accountId }, params, query }) =>
-    answer(selectTemplateVersion(accountId, params.id, params.version, query.compare_to), (found) =>
-      success(found),
+  GET: endpoint(getTemplateVersionContract, ({ app, caller: { accountId }, params, query }) =>
+    answer(
+      selectTemplateVersion(app.db, accountId, params.id, params.version, query.compare_to),
+      (found) => success(found),
     ),
   ),
 });

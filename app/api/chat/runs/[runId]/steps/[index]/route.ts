@@ -5,7 +5,9 @@ import { readModelCallContract } from "@/lib/turns/model-call-contract.ts";
 import { readModelCall } from "@/lib/turns/read-model-call.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readModelCallContract, ({ caller, params: { runId, index }, query }) =>
-    answer(readModelCall(caller.accountId, runId, { ...query, index }), (body) => ({ body })),
+  GET: endpoint(readModelCallContract, ({ app, caller, params: { runId, index }, query }) =>
+    answer(readModelCall(app.db, caller.accountId, runId, { ...query, index }), (body) => ({
+      body,
+    })),
   ),
 });

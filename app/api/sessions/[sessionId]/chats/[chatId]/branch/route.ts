@@ -5,8 +5,8 @@ import { chooseBranch } from "@/lib/sessions/branches.ts";
 import { chooseBranchContract } from "@/lib/sessions/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  PUT: endpoint(chooseBranchContract, ({ caller: { accountId }, params, body }) =>
-    answer(chooseBranch({ accountId, ...params }, body.message_id), (shown) => ({
+  PUT: endpoint(chooseBranchContract, ({ app, caller: { accountId }, params, body }) =>
+    answer(chooseBranch(app.db, { accountId, ...params }, body.message_id), (shown) => ({
       body: { status: "success", ...shown },
     })),
   ),

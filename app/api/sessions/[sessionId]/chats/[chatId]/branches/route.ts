@@ -5,8 +5,8 @@ import { selectBranches } from "@/lib/sessions/branches.ts";
 import { listBranchesContract } from "@/lib/sessions/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listBranchesContract, ({ caller: { accountId }, params }) =>
-    answer(selectBranches({ accountId, ...params }), (body) => ({
+  GET: endpoint(listBranchesContract, ({ app, caller: { accountId }, params }) =>
+    answer(selectBranches(app.db, { accountId, ...params }), (body) => ({
       body: { status: "success", ...body },
     })),
   ),

@@ -9,10 +9,10 @@ const show = ({ connectors }: { readonly connectors: string[] }) => ({
 });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listChatConnectorsContract, ({ caller: { accountId }, params }) =>
-    answer(selectChatConnectors({ accountId, ...params }), show),
+  GET: endpoint(listChatConnectorsContract, ({ app, caller: { accountId }, params }) =>
+    answer(selectChatConnectors(app.db, { accountId, ...params }), show),
   ),
-  PUT: endpoint(chooseConnectorsContract, ({ caller: { accountId }, params, body }) =>
-    answer(setChatConnectors({ accountId, ...params }, body.connectors), show),
+  PUT: endpoint(chooseConnectorsContract, ({ app, caller: { accountId }, params, body }) =>
+    answer(setChatConnectors(app.db, { accountId, ...params }, body.connectors), show),
   ),
 });

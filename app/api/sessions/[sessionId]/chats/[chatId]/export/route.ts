@@ -4,7 +4,7 @@ import { exportChatContract } from "@/lib/sessions/contract.ts";
 import { exportChat } from "@/lib/sessions/export-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(exportChatContract, ({ caller: { accountId }, params, query }) =>
-    exportChat({ accountId, ...params }, query.format),
+  GET: endpoint(exportChatContract, ({ app, caller: { accountId }, params, query }) =>
+    exportChat(app.db, { accountId, ...params }, query.format),
   ),
 });

@@ -5,8 +5,8 @@ import { selectFeedback } from "@/lib/sessions/branches.ts";
 import { listFeedbackContract } from "@/lib/sessions/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listFeedbackContract, ({ caller: { accountId }, params }) =>
-    answer(selectFeedback({ accountId, ...params }), (body) => ({
+  GET: endpoint(listFeedbackContract, ({ app, caller: { accountId }, params }) =>
+    answer(selectFeedback(app.db, { accountId, ...params }), (body) => ({
       body: { status: "success", ...body },
     })),
   ),

@@ -9,10 +9,10 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PUT: endpoint(contracts.shareChatContract, ({ app, caller: { accountId }, params, body, log }) =>
     answer(shareChat(app, { accountId, log, ...params }, body.files), shareAnswer),
   ),
-  GET: endpoint(contracts.getShareContract, ({ caller: { accountId }, params }) =>
-    answer(selectShare({ accountId, ...params }), shareAnswer),
+  GET: endpoint(contracts.getShareContract, ({ app, caller: { accountId }, params }) =>
+    answer(selectShare(app.db, { accountId, ...params }), shareAnswer),
   ),
-  DELETE: endpoint(contracts.revokeShareContract, ({ caller: { accountId }, params }) =>
-    answer(removeShare({ accountId, ...params }), done),
+  DELETE: endpoint(contracts.revokeShareContract, ({ app, caller: { accountId }, params }) =>
+    answer(removeShare(app.db, { accountId, ...params }), done),
   ),
 });

@@ -5,8 +5,8 @@ import { listTriggerEventsContract } from "@/lib/triggers/contract.ts";
 import { selectTriggerEvents } from "@/lib/triggers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listTriggerEventsContract, ({ caller, params, query }) =>
-    answer(selectTriggerEvents(caller.accountId, params, query), (page) => {
+  GET: endpoint(listTriggerEventsContract, ({ app, caller, params, query }) =>
+    answer(selectTriggerEvents(app.db, caller.accountId, params, query), (page) => {
       const path = `/api/tasks/${params.id}/triggers/${params.trigger_id}/events`;
       return listOf(path, query, "events", page);
     }),

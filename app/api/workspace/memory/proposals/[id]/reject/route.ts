@@ -5,7 +5,9 @@ import { rejectMemoryProposalContract } from "@/lib/memory/contract.ts";
 import { rejectProposal } from "@/lib/memory/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(rejectMemoryProposalContract, ({ caller, params }) =>
-    answer(rejectProposal(caller.accountId, params.id), (proposal) => success({ proposal })),
+  POST: endpoint(rejectMemoryProposalContract, ({ app, caller, params }) =>
+    answer(rejectProposal(app.db, caller.accountId, params.id), (proposal) =>
+      success({ proposal }),
+    ),
   ),
 });

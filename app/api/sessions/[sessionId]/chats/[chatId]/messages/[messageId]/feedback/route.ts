@@ -5,8 +5,8 @@ import { rateMessage } from "@/lib/sessions/branches.ts";
 import { rateMessageContract } from "@/lib/sessions/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  PUT: endpoint(rateMessageContract, ({ caller: { accountId }, params, body }) =>
-    answer(rateMessage({ accountId, ...params }, body), (rated) => ({
+  PUT: endpoint(rateMessageContract, ({ app, caller: { accountId }, params, body }) =>
+    answer(rateMessage(app.db, { accountId, ...params }, body), (rated) => ({
       body: { status: "success", ...rated },
     })),
   ),
