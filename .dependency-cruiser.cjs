@@ -16,7 +16,7 @@ const floors = [
     "research",
     "sandbox",
     "search",
-    "tasks",
+    "task-runs",
     "templates",
     "usage",
   ],
@@ -26,7 +26,7 @@ const floors = [
   ["approvals", "budgets", "context", "memory", "outcome", "steering"],
   ["tools"],
   ["turns"],
-  ["schedules", "sessions"],
+  ["sessions", "tasks"],
   ["triggers"],
   ["accounts", "health", "retention"],
   ["http"],
@@ -71,7 +71,7 @@ const walls = packageFloors.map((name) => {
   return {
     name: `${name}-has-a-wall`,
     severity: "error",
-    from: { path: "^(app|lib|scripts|trigger|packages)/", pathNot: `^packages/${name}/` },
+    from: { path: "^(app|lib|scripts|trigger-dev|packages)/", pathNot: `^packages/${name}/` },
     to: { path: `^packages/${name}/`, pathNot: `^packages/${name}/(${files.join("|")})$` },
   };
 });
@@ -130,7 +130,7 @@ module.exports = {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },
-      to: { path: "^(app|scripts|tests|trigger)/" },
+      to: { path: "^(app|scripts|tests|trigger-dev)/" },
     },
     {
       name: "lib-has-one-postgres-driver",
@@ -156,7 +156,7 @@ module.exports = {
       name: "trigger-stands-alone",
       comment: "Trigger.dev bundles it without the service, which it reaches over HTTP.",
       severity: "error",
-      from: { path: "^trigger/" },
+      from: { path: "^trigger-dev/" },
       to: { path: "^(app|lib|scripts|tests)/" },
     },
     {

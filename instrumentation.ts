@@ -29,13 +29,13 @@ export async function register(): Promise<void> {
     await served;
     await app.requestLog.flush();
   });
-  const { scheduleTasks } = await import("./lib/schedules/fire-tasks.ts");
+  const { scheduleTasks } = await import("./lib/tasks/fire-tasks.ts");
   scheduleTasks(app);
   const { scheduleRetention } = await import("./lib/retention/run-retention.ts");
   scheduleRetention(app);
   const { scheduleQueuedTurns } = await import("./lib/turns/start-workflow.ts");
   scheduleQueuedTurns(app);
-  const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
+  const { scheduleDeliveries } = await import("./lib/webhooks/webhook-worker.ts");
   scheduleDeliveries(app);
   const { scheduleMails } = await import("./lib/delivery/mail-worker.ts");
   scheduleMails(app);

@@ -3,7 +3,7 @@ import { defineConfig } from "@trigger.dev/sdk";
 
 export default defineConfig({
   project: process.env.TRIGGER_PROJECT_REF ?? "",
-  dirs: ["./trigger"],
+  dirs: ["./trigger-dev"],
   runtime: "node-22",
   /** Seconds of computing; a task that waits uses none. */
   maxDuration: 300,

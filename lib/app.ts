@@ -38,10 +38,10 @@ import { RequestLog } from "./requests/request-log.ts";
 import { insertRequests } from "./requests/store.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SearchProvider } from "./search/port.ts";
-import type { TaskRunner } from "./tasks/port.ts";
+import type { TaskRunner } from "./task-runs/port.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
-import { DeliveryWorker } from "./webhooks/delivery-worker.ts";
+import { WebhookWorker } from "./webhooks/webhook-worker.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
@@ -179,11 +179,11 @@ async function createContentStorage(settings: Config): Promise<ContentStorage> {
 
 async function createTaskRunner(db: Database, settings: Config): Promise<TaskRunner> {
   const { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl, CRON_SECRET } = settings;
-  const { createEmbeddedTaskRunner } = await import("./tasks/adapters/embedded.ts");
+  const { createEmbeddedTaskRunner } = await import("./task-runs/adapters/embedded.ts");
   const own = createEmbeddedTaskRunner(db);
   if (!secretKey) return own;
-  const { createTriggerTaskRunner } = await import("./tasks/adapters/trigger/provider.ts");
-  const { createJoinedTaskRunner } = await import("./tasks/adapters/joined.ts");
+  const { createTriggerTaskRunner } = await import("./task-runs/adapters/trigger/provider.ts");
+  const { createJoinedTaskRunner } = await import("./task-runs/adapters/joined.ts");
   const startsTasks = CRON_SECRET !== undefined;
   return createJoinedTaskRunner(createTriggerTaskRunner({ secretKey, apiUrl, startsTasks }), own);
 }
@@ -263,10 +263,10 @@ export async function createApp(settings: Config): Promise<App> {
     modelOutages: new ModelOutages(),
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
     sandboxes: setProcessWide("sandboxes", await createSandboxes(db, settings)),
-    content: await createContent(settings, queues),
-    media,
-    contents: await createContentStorage(settings),
-    tasks: await createTaskRunner(db, settings),
+    mediaProvider: await createContent(settings, queues),
+    mediaStorage: media,
+    contentStorage: await createContentStorage(settings),
+    taskRunner: await createTaskRunner(db, settings),
     catalog: await createCatalog(db, settings),
     research: await createResearch(db, settings),
     search: await createSearch(settings),
@@ -278,13 +278,13 @@ export async function createApp(settings: Config): Promise<App> {
     pdfInspections: createPdfInspections(),
     proxiedImages: createProxyCache(),
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
-    agentTasks: () => import("./schedules/agent-tasks.ts"),
+    agentTasks: () => import("./tasks/agent-tasks.ts"),
     judgeRequest: async (method: string, url: URL, body: string | undefined) => {
       const { judgeRequest } = await import("./openapi/registry.ts");
       return judgeRequest(method, url, body, (one) => media.keyOf(one) !== null);
     },
     runningTurns: new RunningTurns(),
-    deliveryWorker: new DeliveryWorker(db),
+    webhookWorker: new WebhookWorker(db),
     mailWorker: new MailWorker(),
     memoryWorker: new MemoryWorker(),
     requestLog: new RequestLog((requests) => insertRequests(db, requests)),

@@ -27,7 +27,7 @@ import type { Queues } from "./platform/queues.ts";
 import type { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SearchProvider } from "./search/port.ts";
-import type { TaskRunner } from "./tasks/port.ts";
+import type { TaskRunner } from "./task-runs/port.ts";
 import type { RunningTurns } from "./turns/running-turns.ts";
 
 export interface App {
@@ -38,10 +38,10 @@ export interface App {
   readonly contextWindows: ContextWindows;
   readonly sandboxes: SandboxProvider;
   /** Null where nothing can make videos and images. */
-  readonly content: ContentProvider | null;
-  readonly media: MediaStorage;
-  readonly contents: ContentStorage;
-  readonly tasks: TaskRunner;
+  readonly mediaProvider: ContentProvider | null;
+  readonly mediaStorage: MediaStorage;
+  readonly contentStorage: ContentStorage;
+  readonly taskRunner: TaskRunner;
   readonly catalog: CatalogProvider;
   readonly research: ResearchProvider;
   readonly search: SearchProvider;
@@ -64,10 +64,10 @@ export interface App {
   ) => Promise<OwnRequest | null>;
   readonly runningTurns: RunningTurns;
   /** Sends the events of webhooks. */
-  readonly deliveryWorker: Pick<Worker<[]>, "wake">;
-  readonly mailWorker: Worker<[Parts<"deliveryWorker" | "mail" | "queues" | "sandboxes">]>;
+  readonly webhookWorker: Pick<Worker<[]>, "wake">;
+  readonly mailWorker: Worker<[Parts<"webhookWorker" | "mail" | "queues" | "sandboxes">]>;
   /** Condenses memories. */
-  readonly memoryWorker: Worker<[Parts<"contents" | "modelOutages" | "models" | "queues">]>;
+  readonly memoryWorker: Worker<[Parts<"contentStorage" | "modelOutages" | "models" | "queues">]>;
   readonly requestLog: RequestLog;
 }
 

@@ -24,7 +24,7 @@ const FOREIGN_DOCUMENT =
 const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
 
 /** The folders whose comments and documents are held to `PHRASES`. */
-const PHRASE_FOLDERS = /^(?:docs|lib|packages|scripts|supabase|trigger)\/(?![^/]+\/tests\/)/;
+const PHRASE_FOLDERS = /^(?:docs|lib|packages|scripts|supabase|trigger-dev)\/(?![^/]+\/tests\/)/;
 /** Phrases that mark translated English, the better wording, and the maximum per 10,000 words. */
 const PHRASES: readonly [phrase: RegExp, better: string, limit: number][] = [
   [

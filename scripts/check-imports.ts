@@ -12,7 +12,7 @@ import extractTsConfig from "dependency-cruiser/config-utl/extract-ts-config";
 import { projectRoot } from "./project-root.ts";
 
 const BUDGETS = "docs/budgets.json";
-const FOLDERS = ["app", "lib", "packages", "scripts", "trigger"];
+const FOLDERS = ["app", "lib", "packages", "scripts", "trigger-dev"];
 const OWN = /^(?:app|lib|packages)\//;
 /** The modules that a route may load, unless it starts runs or serves chats and MCP. */
 const MAX_MODULES = 130;

@@ -17,7 +17,7 @@ const BATCH = 100;
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */
 export async function deleteAccount(
-  app: Parts<"db" | "connectors" | "engine" | "media" | "sandboxes">,
+  app: Parts<"db" | "connectors" | "engine" | "mediaStorage" | "sandboxes">,
   accountId: string,
   confirm: string,
   log: Logger,
@@ -52,10 +52,13 @@ async function deleteSessions(
   }
 }
 
-async function removeMedia({ db, media }: Parts<"db" | "media">, accountId: string): Promise<void> {
+async function removeMedia(
+  { db, mediaStorage }: Parts<"db" | "mediaStorage">,
+  accountId: string,
+): Promise<void> {
   for (let due = await mediaToRemove(db, accountId); due.length > 0; ) {
     for (const key of due) {
-      await media.remove(key);
+      await mediaStorage.remove(key);
       await endMediaRemoval(db, key);
     }
     due = await mediaToRemove(db, accountId);

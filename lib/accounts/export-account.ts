@@ -16,12 +16,12 @@ import type { Database } from "../platform/database/port.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
-import { selectTasks } from "../schedules/store.ts";
 import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
 import { selectShares } from "../sessions/shares/store.ts";
 import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
 import { selectSkill, selectSkills } from "../skills/store.ts";
+import { selectTasks } from "../tasks/store.ts";
 import { storedTemplate } from "../templates/store.ts";
 import type { Trigger } from "../triggers/contract.ts";
 import { selectTriggers } from "../triggers/store.ts";
@@ -30,7 +30,7 @@ import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
 import { openWorkspaceFile } from "../workspace/workspace-files.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
-type Needs = Parts<"db" | "connectors" | "contents" | "media" | "sandboxes">;
+type Needs = Parts<"db" | "connectors" | "contentStorage" | "mediaStorage" | "sandboxes">;
 
 const row = z.record(z.string(), z.unknown());
 

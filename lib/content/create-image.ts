@@ -18,7 +18,7 @@ const output = z.object({ ...standInOutput, imageUrl: z.url(), images: z.array(z
  * without a provider; 504. @throws DatabaseUnavailable
  */
 export async function createImage(
-  app: StartParts & Parts<"content" | "media" | "models">,
+  app: StartParts & Parts<"mediaProvider" | "mediaStorage" | "models">,
   attempt: Attempt,
   body: ImageRequest,
 ): Promise<
@@ -26,7 +26,7 @@ export async function createImage(
 > {
   const { caller, effectId } = attempt;
   const request = { kind: "image", effectId, network: networkOf(caller), body } as const;
-  const provider = app.content;
+  const provider = app.mediaProvider;
   if (!provider) return notConfigured;
   const plan = await planImages(app, request);
   if (isAppError(plan)) return plan;

@@ -18,13 +18,13 @@ const output = z.object({ ...standInOutput, videoSourceUrl: z.url() });
  * 504. @throws DatabaseUnavailable
  */
 export async function createVideo(
-  app: StartParts & Parts<"content" | "media" | "models">,
+  app: StartParts & Parts<"mediaProvider" | "mediaStorage" | "models">,
   attempt: Attempt,
   body: VideoRequest,
 ): Promise<({ videoUrl: string; mode: VideoMode; location: string } & StandIn) | AppError> {
   const { caller, effectId } = attempt;
   const request = { kind: "video", effectId, network: networkOf(caller), body } as const;
-  const provider = app.content;
+  const provider = app.mediaProvider;
   if (!provider?.makesVideos) return notConfigured;
   const plan = await planVideo(app, request);
   if (isAppError(plan)) return plan;

@@ -43,7 +43,7 @@ export interface FetchedInput extends MediaFile {
 }
 
 /** The parts of the service that fetch inputs. */
-export type InputParts = Parts<"media" | "queues">;
+export type InputParts = Parts<"mediaStorage" | "queues">;
 
 /** Checks the URLs without fetching them. Errors: 400. */
 export function checkInputs(media: MediaStorage, inputs: readonly Input[]): AppError | null {
@@ -86,7 +86,7 @@ async function fetchInput(
 ): Promise<FetchedInput | AppError> {
   const allowLoopback = allowsLoopback("media");
   const limits = { maxBytes: MAX_BYTES[kind], deadlineMs: DEADLINE_MS, allowLoopback, policies };
-  const fault = await copyInput(app.media, accountId, url, path, limits, signal);
+  const fault = await copyInput(app.mediaStorage, accountId, url, path, limits, signal);
   if (fault !== null) return badInput(field, fault);
   const contentType = await sniffFile(path);
   const wrong = badInput(field, `must be ${DESCRIPTIONS[kind]}`);

@@ -57,7 +57,7 @@ interface VideoPlan {
  * cannot use, and when mode `prompt` has neither a prompt nor a template with motion; 404.
  */
 export async function planVideo(
-  app: Parts<"db" | "media">,
+  app: Parts<"db" | "mediaStorage">,
   { body, effectId, network: policies }: PlannedRequest<VideoRequest>,
 ): Promise<VideoPlan | AppError> {
   const mode = modeOf(body);
@@ -67,7 +67,7 @@ export async function planVideo(
     const text = body[field];
     return text ? [{ field, url: new URL(text), kind: KIND_OF[field], policies }] : [];
   });
-  const refused = checkInputs(app.media, inputs);
+  const refused = checkInputs(app.mediaStorage, inputs);
   if (refused) return refused;
   const template = body.template ? await selectContentTemplate(app.db, body.template) : null;
   if (isAppError(template)) return template;
@@ -154,7 +154,8 @@ export async function fetchEdit(
 ): Promise<readonly EditStep[] | AppError> {
   const inputs = audioInputs(steps);
   const files =
-    checkInputs(app.media, inputs) ?? (await fetchInputs(app, accountId, inputs, folder, signal));
+    checkInputs(app.mediaStorage, inputs) ??
+    (await fetchInputs(app, accountId, inputs, folder, signal));
   if (isAppError(files)) return excuseCaller(files, "video");
   const audio = files.values();
   return steps.map((step) => {
@@ -179,7 +180,7 @@ interface ImagePlan {
  * a reference that cannot be used; 404 `Template not found`.
  */
 export async function planImages(
-  app: Parts<"db" | "media">,
+  app: Parts<"db" | "mediaStorage">,
   { body, effectId, network }: PlannedRequest<ImageRequest>,
 ): Promise<ImagePlan | AppError> {
   const template = body.template ? await selectContentTemplate(app.db, body.template) : null;
@@ -189,7 +190,7 @@ export async function planImages(
     return invalidField("prompt", "prompt is required unless a template has one");
   }
   const inputs = referencesOf(body, template, network);
-  const refused = checkInputs(app.media, inputs);
+  const refused = checkInputs(app.mediaStorage, inputs);
   if (refused) return excuseCaller(refused, "image");
   const captionText = chooseCaption(template, effectId);
   const order = {

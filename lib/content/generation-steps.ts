@@ -23,7 +23,7 @@ import {
   mergeMetadata,
   renewLeases,
   selectRun,
-} from "../tasks/store.ts";
+} from "../task-runs/store.ts";
 import { imageBody, videoBody } from "./contract.ts";
 import {
   fetchEdit,
@@ -41,7 +41,7 @@ const MAX_WORK_MS = 15 * 60 * 1000;
 const LEASE_SECONDS = 30 * 60;
 const STEP_TIMEOUT_MS = 4 * 60 * 1000;
 
-type Needs = Parts<"db" | "content" | "deliveryWorker" | "media" | "models" | "queues">;
+type Needs = Parts<"db" | "mediaProvider" | "webhookWorker" | "mediaStorage" | "models" | "queues">;
 
 export const generationJob = z.object({
   runId: z.string(),
@@ -169,7 +169,7 @@ export async function collectGeneration(
 }
 
 /** Ends the run as failed, unless it has ended. */
-export async function failGeneration(app: Parts<"db" | "deliveryWorker">, job: GenerationJob) {
+export async function failGeneration(app: Parts<"db" | "webhookWorker">, job: GenerationJob) {
   const { kind } = open(job);
   await endRun(app, job.runId, failureOf(generationFailed(kind)));
 }
@@ -183,9 +183,9 @@ async function isActive(db: Database, { runId, accountId }: GenerationJob): Prom
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
   generationRequest.parse(JSON.parse(openText(sealed, runId)));
 
-function provider({ content }: Needs): ContentProvider {
-  if (!content) throw new Error("The settings have no provider of images and videos");
-  return content;
+function provider({ mediaProvider }: Needs): ContentProvider {
+  if (!mediaProvider) throw new Error("The settings have no provider of images and videos");
+  return mediaProvider;
 }
 
 /** Applies the template's edit. The video has been paid for: without its edit it is better than an error. */

@@ -15,8 +15,8 @@ import { config } from "../platform/config.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { sealText } from "../platform/seal-text.ts";
-import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
-import type { TaskRun } from "../tasks/task-run.ts";
+import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../task-runs/store.ts";
+import type { TaskRun } from "../task-runs/task-run.ts";
 import {
   failGeneration,
   type GenerationJob,
@@ -26,7 +26,7 @@ import {
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 
 /** The parts of the service that start a generation. */
-export type StartParts = Parts<"db" | "deliveryWorker" | "engine" | "tasks">;
+export type StartParts = Parts<"db" | "webhookWorker" | "engine" | "taskRunner">;
 
 export interface Attempt {
   readonly caller: Caller;
@@ -164,7 +164,10 @@ function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
 }
 
 /** @throws Error when the run cannot be started, after the task run has been ended as failed */
-export async function startJob(app: Omit<StartParts, "tasks">, stored: unknown): Promise<void> {
+export async function startJob(
+  app: Omit<StartParts, "taskRunner">,
+  stored: unknown,
+): Promise<void> {
   const job = generationJob.parse(stored);
   try {
     await app.engine.startWorkflow(GENERATION_WORKFLOW, job);
@@ -183,12 +186,12 @@ async function dispatchJob(
   job: GenerationJob,
   { kind, keepAlive }: Pick<Generation, "kind" | "keepAlive">,
 ): Promise<void> {
-  const { tasks } = app;
-  if (!tasks.start) return startJob(app, job);
+  const { taskRunner } = app;
+  if (!taskRunner.start) return startJob(app, job);
   const { accountId, runId } = job;
   await queueJob(app.db, accountId, runId, job);
   const task = { accountId, taskIdentifier: `generate-${kind}`, taskRunId: runId } as const;
-  const remoteId = await tasks.start(task, log());
+  const remoteId = await taskRunner.start(task, log());
   // It may have taken a task that it did not confirm in time.
   if (isAppError(remoteId)) return startUntaken(app, job);
   await recordRemoteRun(app.db, accountId, runId, remoteId);

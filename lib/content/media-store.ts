@@ -34,7 +34,7 @@ interface Origin {
  * Errors: 403 when the account has no room for them. @throws Error when the run is no longer active
  */
 export async function storeResults(
-  app: Parts<"db" | "content" | "media" | "models">,
+  app: Parts<"db" | "mediaProvider" | "mediaStorage" | "models">,
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   files: readonly GeneratedFile[],
 ): Promise<readonly string[] | AppError> {
@@ -63,7 +63,7 @@ export async function storeResults(
   );
   if (outcome === "ended") throw new Error(`The task run ${runId} has lost its lease`);
   if (outcome === "full") return mediaQuotaExceeded;
-  return Promise.all(results.map(({ key, file }) => app.media.store(key, file)));
+  return Promise.all(results.map(({ key, file }) => app.mediaStorage.store(key, file)));
 }
 
 /**
@@ -71,11 +71,11 @@ export async function storeResults(
  * machine are free, unless `MODEL_PRICES` says otherwise.
  */
 export async function filePrice(
-  { content, models }: Parts<"content" | "models">,
+  { mediaProvider, models }: Parts<"mediaProvider" | "models">,
   kind: Origin["kind"],
   model: string,
 ): Promise<number | null> {
-  return (await models.price(model))?.[kind] ?? (content?.name === "embedded" ? 0 : null);
+  return (await models.price(model))?.[kind] ?? (mediaProvider?.name === "embedded" ? 0 : null);
 }
 
 /**
@@ -103,7 +103,7 @@ export async function discardTornMedia(
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(
-  { db, media }: Parts<"db" | "media">,
+  { db, mediaStorage }: Parts<"db" | "mediaStorage">,
   callerId: string,
   accountId: string,
   name: string,
@@ -113,7 +113,7 @@ export async function deleteMedia(
   if (!key || !(await call(db, "delete_media", args, z.boolean()))) {
     return appError("not_found", "Media not found");
   }
-  await media.remove(key);
+  await mediaStorage.remove(key);
   await endMediaRemoval(db, key);
   return undefined;
 }

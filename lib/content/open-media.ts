@@ -8,12 +8,12 @@ import type { MediaStorage } from "./storage/port.ts";
 
 /** Opens a stored file, wherever the storage is; null when it does not have the file. */
 export async function openMedia(
-  { media }: Parts<"media">,
+  { mediaStorage }: Parts<"mediaStorage">,
   key: MediaKey,
 ): Promise<AsyncIterable<Uint8Array> | null> {
-  const found = await media.find(key);
+  const found = await mediaStorage.find(key);
   if (found) return createReadStream(found.path);
-  return (await media.sizeOf(key)) === null ? null : copyOf(media, key);
+  return (await mediaStorage.sizeOf(key)) === null ? null : copyOf(mediaStorage, key);
 }
 
 /** Reads a file that is stored elsewhere by way of a temporary copy, which keeps it out of memory. */

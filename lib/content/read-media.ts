@@ -24,14 +24,14 @@ const SAFETY = {
  * Errors: 404 `Media not found`; 416; for a small version also 429 and 503.
  */
 export async function readMedia(
-  app: Parts<"media" | "queues" | "thumbnails">,
+  app: Parts<"mediaStorage" | "queues" | "thumbnails">,
   accountId: string,
   name: string,
   requestHeaders: Headers,
   width?: number,
 ): Promise<Response | AppError> {
   const key = parseMediaKey(accountId, name);
-  const file = key && (await app.media.find(key));
+  const file = key && (await app.mediaStorage.find(key));
   if (!key || !file) return appError("not_found", "Media not found");
 
   const small = mediaTypeOf(key).startsWith("image/") ? width : undefined;

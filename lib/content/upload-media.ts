@@ -27,7 +27,7 @@ const notMedia = appError(
  * room, 413. @throws DatabaseUnavailable
  */
 export function uploadMedia(
-  { db, media }: Parts<"db" | "media">,
+  { db, mediaStorage }: Parts<"db" | "mediaStorage">,
   accountId: string,
   request: Request,
 ) {
@@ -51,7 +51,7 @@ export function uploadMedia(
       return mediaQuotaExceeded;
     }
     try {
-      const url = await media.store(key, { path, contentType });
+      const url = await mediaStorage.store(key, { path, contentType });
       return { url, content_type: contentType, bytes: size };
     } catch (error) {
       const missing = { p_account_id: accountId, p_name: key.name, p_bytes: null };

@@ -3,8 +3,8 @@
  */
 
 import { drain, runPeriodically } from "@platform/kit/drain";
+import { JobWorker } from "@platform/kit/job-worker";
 import { log } from "@platform/kit/log";
-import { QueueWorker } from "@platform/kit/queue-worker";
 import type { Mail, MailOutcome } from "../mail/port.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
@@ -25,10 +25,10 @@ const POLL_SECONDS = 5;
 /** Seconds between the attempts of 24 hours. */
 const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
 
-type Needs = Parts<"db" | "deliveryWorker" | "mail" | "queues" | "sandboxes">;
+type Needs = Parts<"db" | "webhookWorker" | "mail" | "queues" | "sandboxes">;
 
 export class MailWorker {
-  readonly #worker = new QueueWorker<DeliveryJob>();
+  readonly #worker = new JobWorker<DeliveryJob>();
 
   /** Whether it sends nothing, and claims nothing. */
   get isIdle(): boolean {
@@ -45,7 +45,7 @@ export class MailWorker {
       attempt: async (job) => {
         const end = await deliverMail(app, job);
         const hasEvent = end && (await endDelivery(app.db, job, end, retrySeconds(job.attempt)));
-        if (hasEvent) app.deliveryWorker.wake();
+        if (hasEvent) app.webhookWorker.wake();
       },
       messages: {
         claim: "results could not be delivered",

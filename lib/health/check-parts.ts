@@ -26,9 +26,9 @@ export function listParts(app: App): Part[] {
     { name: "catalog", adapter: app.catalog.name },
     { name: "research", adapter: app.research.name },
     { name: "search", adapter: app.search.name },
-    { name: "taskRunner", adapter: app.tasks.name },
-    { name: "content", adapter: app.content?.name ?? "none" },
-    { name: "mediaStorage", adapter: app.media.name },
+    { name: "taskRunner", adapter: app.taskRunner.name },
+    { name: "content", adapter: app.mediaProvider?.name ?? "none" },
+    { name: "mediaStorage", adapter: app.mediaStorage.name },
   ];
 }
 
@@ -66,8 +66,8 @@ const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   sandbox: async ({ sandboxes }) => {
     if (sandboxes.name !== "vercel") await checkRoom(dataDir());
   },
-  mediaStorage: async ({ media }) => {
-    if (media.name === "disk") await checkRoom(dataDir());
+  mediaStorage: async ({ mediaStorage }) => {
+    if (mediaStorage.name === "disk") await checkRoom(dataDir());
   },
 };
 

@@ -18,14 +18,14 @@ const recorded = z.object({
 /** The record that the servers of the database have made of themselves. */
 export type Recorded = z.output<typeof recorded>;
 
-type Storing = Parts<"db" | "sandboxes" | "media">;
+type Storing = Parts<"db" | "sandboxes" | "mediaStorage">;
 
 const idFile = ({ DATA_DIR }: Config): string =>
   join(runtimePath(resolve(DATA_DIR)), "data-dir-id");
 
 /** Others reach the sandboxes and the media of Vercel and Supabase. */
-const storesShared = ({ sandboxes, media }: Storing): boolean =>
-  sandboxes.folders !== undefined || media.name === "disk";
+const storesShared = ({ sandboxes, mediaStorage }: Storing): boolean =>
+  sandboxes.folders !== undefined || mediaStorage.name === "disk";
 
 /** Compares these settings with the record. In development, which records nothing, a difference is a warning. */
 export async function checkShared(

@@ -97,7 +97,7 @@ export async function diagnose(
 
 /** Returns a check for each service that an adapter can ask; the others are parts of this installation. */
 function portChecks(app: App, deadline: AbortSignal): Record<string, Check> {
-  const { mail, connectors, catalog, research, search, content } = app;
+  const { mail, connectors, catalog, research, search, mediaProvider } = app;
   const ports = {
     model: app.models,
     sandbox: app.sandboxes,
@@ -106,9 +106,9 @@ function portChecks(app: App, deadline: AbortSignal): Record<string, Check> {
     catalog,
     research,
     search,
-    taskRunner: app.tasks,
-    content,
-    mediaStorage: app.media,
+    taskRunner: app.taskRunner,
+    content: mediaProvider,
+    mediaStorage: app.mediaStorage,
   };
   const checks = Object.entries(ports).map(([name, port]): [string, Check] => [
     name,
@@ -145,13 +145,13 @@ export async function finish(name: string, check: Check, deadline: AbortSignal) 
 /** Checks `DATA_DIR` where this installation stores something there, the limit of open files, and the isolation. */
 async function checkHost(
   { DATA_DIR, EMBEDDED_SUPABASE }: Config,
-  { sandboxes, mail, media, engine }: App,
+  { sandboxes, mail, mediaStorage, engine }: App,
 ): Promise<Finding[]> {
   const storesFiles =
     EMBEDDED_SUPABASE ||
     sandboxes.folders !== undefined ||
     mail.name === "mailbox" ||
-    media.name === "disk" ||
+    mediaStorage.name === "disk" ||
     engine.name === "workflow:local";
   const folder = storesFiles ? [await checkFolder(runtimePath(DATA_DIR))] : [];
   return [...folder, checkOpenFiles(openFileLimit()), checkIsolation()];

@@ -16,7 +16,7 @@ const LIST_REMEDY = "Try the same request with the vendor's own tools, or ask th
 
 /** Returns a finding for each configured vendor; embedded adapters are left out. */
 export async function exerciseVendors(app: App, timeoutMs: number): Promise<Finding[]> {
-  const { connectors, catalog, research, search, tasks } = app;
+  const { connectors, catalog, research, search, taskRunner } = app;
   const deadline = AbortSignal.timeout(timeoutMs);
   const query = { q: "velvet", kinds: ["artist"] as const, market: null, limit: 1, offset: 0 };
   const question = { query: "music industry news", domains: [], since: null };
@@ -29,7 +29,7 @@ export async function exerciseVendors(app: App, timeoutMs: number): Promise<Find
     catalog: [catalog, () => catalog.search(query)],
     research: [research, () => research.listTracks({ name: "Daft Punk" })],
     search: [search, () => search.search(question, deadline)],
-    taskRunner: [tasks, () => tasks.list({ accountId: randomUUID(), limit: 1 }, log())],
+    taskRunner: [taskRunner, () => taskRunner.list({ accountId: randomUUID(), limit: 1 }, log())],
   };
   const checks = Object.entries(lists).flatMap(([name, [adapter, list]]): [string, Check][] =>
     adapter === null || adapter.name === "embedded"

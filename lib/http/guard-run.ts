@@ -93,7 +93,7 @@ async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError |
   const { categories } = effectsOf(
     plan.contract,
     input.body,
-    (url) => app.media.keyOf(url) !== null,
+    (url) => app.mediaStorage.keyOf(url) !== null,
   );
   const asked = categories.filter((category) => run.asks.includes(category));
   if (asked.length === 0) return null;

@@ -9,7 +9,7 @@ import { findProposal, recordAcceptance, staleProposal } from "./store.ts";
  * Errors: 403 in a full workspace, 404, 409 for a proposal that is stale or rejected.
  */
 export async function acceptProposal(
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   accountId: string,
   id: string,
 ): Promise<MemoryProposal | AppError> {

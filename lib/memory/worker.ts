@@ -6,7 +6,7 @@
 import { consolidateMemory } from "@platform/agent/consolidate-memory";
 import { BudgetRefusal, budgetRefusalIn } from "@platform/agent/models/budget-refusal";
 import { drain, runPeriodically } from "@platform/kit/drain";
-import { QueueWorker } from "@platform/kit/queue-worker";
+import { JobWorker } from "@platform/kit/job-worker";
 import { unifiedDiffOfFiles } from "@platform/kit/unified-diff";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
@@ -34,10 +34,10 @@ const SUMMARY_CALLS = -1;
 /** A text that keeps less may have lost facts, so a person must accept it. */
 const MIN_KEPT_SHARE = 0.25;
 
-type Needs = ModelCallParts & Parts<"db" | "contents">;
+type Needs = ModelCallParts & Parts<"db" | "contentStorage">;
 
 export class MemoryWorker {
-  readonly #worker = new QueueWorker<MemoryJob>();
+  readonly #worker = new JobWorker<MemoryJob>();
 
   untilIdle = (deadline: AbortSignal): Promise<void> => this.#worker.untilIdle(deadline);
 

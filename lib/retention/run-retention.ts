@@ -106,7 +106,8 @@ export async function endLostTurns(app: EndParts): Promise<number> {
   return ended;
 }
 
-type Needs = EndParts & Parts<"connectors" | "contents" | "mail" | "media" | "sandboxes">;
+type Needs = EndParts &
+  Parts<"connectors" | "contentStorage" | "mail" | "mediaStorage" | "sandboxes">;
 type Part = (app: Needs) => Promise<number | Readonly<Record<string, number>>>;
 
 /** Ends subscriptions that no trigger uses, and returns the number of accounts whose triggers had changed. */

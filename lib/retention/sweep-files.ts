@@ -13,12 +13,15 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows, and returns their number. */
-export async function removeDeletedMedia({ db, media }: Parts<"db" | "media">): Promise<number> {
+export async function removeDeletedMedia({
+  db,
+  mediaStorage,
+}: Parts<"db" | "mediaStorage">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueMediaRemovals(db, BATCH);
     for (const key of due) {
-      await media.remove(key);
+      await mediaStorage.remove(key);
       await endMediaRemoval(db, key);
       removed += 1;
     }
@@ -30,13 +33,13 @@ export async function removeDeletedMedia({ db, media }: Parts<"db" | "media">): 
 /** Removes the contents of workspaces that no version has, and returns their number. */
 export async function removeUnusedContents({
   db,
-  contents,
-}: Parts<"db" | "contents">): Promise<number> {
+  contentStorage,
+}: Parts<"db" | "contentStorage">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueContentRemovals(db, BATCH);
     for (const key of due) {
-      await contents.remove(key);
+      await contentStorage.remove(key);
       await endContentRemoval(db, key);
       removed += 1;
     }
@@ -49,10 +52,13 @@ export async function removeUnusedContents({
  * Measures files that have not been checked for a day, and deletes the rows of files that the storage
  * does not have. Returns the number of deleted rows.
  */
-export async function checkMediaRows({ db, media }: Parts<"db" | "media">): Promise<number> {
+export async function checkMediaRows({
+  db,
+  mediaStorage,
+}: Parts<"db" | "mediaStorage">): Promise<number> {
   let deleted = 0;
   for (const key of await mediaToCheck(db, BATCH)) {
-    const bytes = await media.sizeOf(key);
+    const bytes = await mediaStorage.sizeOf(key);
     await noteMediaCheck(db, key, bytes);
     if (bytes === null) deleted += 1;
   }
@@ -63,17 +69,20 @@ export async function checkMediaRows({ db, media }: Parts<"db" | "media">): Prom
  * Removes old files without a row from this machine's disk, and returns their number. A row is
  * created before its file, so a recent file without one belongs to a row that was just deleted.
  */
-export async function removeUnownedMedia({ db, media }: Parts<"db" | "media">): Promise<number> {
+export async function removeUnownedMedia({
+  db,
+  mediaStorage,
+}: Parts<"db" | "mediaStorage">): Promise<number> {
   let removed = 0;
   let batch: MediaKey[] = [];
   const flush = async () => {
     for (const key of batch.length > 0 ? await unownedMedia(db, batch) : []) {
-      await media.remove(key);
+      await mediaStorage.remove(key);
       removed += 1;
     }
     batch = [];
   };
-  for await (const key of media.filesOlderThan(GRACE_MS)) {
+  for await (const key of mediaStorage.filesOlderThan(GRACE_MS)) {
     batch.push(key);
     if (batch.length >= BATCH) await flush();
   }

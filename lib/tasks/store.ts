@@ -1,191 +1,313 @@
 /**
- * Task runs in the database (supabase/schemas/55_generations.sql).
+ * Scheduled prompts and their firings (supabase/schemas/60_schedules.sql). This file is long because it has all of
+ * their queries.
  * @throws DatabaseUnavailable from every function here.
  */
 
-import { randomBytes } from "node:crypto";
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
-import { uuid } from "@platform/endpoint/contract/fields";
 import {
-  budgetReached,
-  mediaQuotaExceeded,
-  unpricedModel,
-} from "@platform/endpoint/contract/quota";
+  type Page,
+  type PageRequest,
+  pageArguments,
+  pageOf,
+} from "@platform/endpoint/contract/pagination";
+import { refusalOf } from "@platform/endpoint/contract/refusal";
+import { optionsIn } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
-import type { Parts } from "../parts.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
-import type { RunPage } from "./port.ts";
-import { type TaskRun, taskRun } from "./task-run.ts";
+import type { NewTask, TaskChanges } from "./contract.ts";
+import {
+  type Task,
+  type TaskFiring,
+  task,
+  taskFiring,
+  taskOptionChanges,
+  taskOptions,
+} from "./task.ts";
 
-type JsonObject = Readonly<Record<string, unknown>>;
+/** An account has at most so many tasks. */
+const MAX_TASKS = 100;
 
-export interface NewRun {
-  /** The account that owns the run. */
-  readonly accountId: string;
-  /** The kind of work, such as `generate-video`. */
-  readonly taskIdentifier: string;
-  /** JSON that the account can read: no credentials. */
-  readonly payload: unknown;
-  readonly metadata: JsonObject;
-  readonly leaseSeconds: number;
-  /** Identifies the effect of the run: `effectId` of an idempotent request, otherwise a new UUID. */
-  readonly effectId: string;
-  /** The request's `Idempotency-Key`, which the run shows to its account; null without one. */
-  readonly idempotencyKey: string | null;
-  /** The artist that the work is for; undefined for the one of the run that `credentialId` belongs to. */
-  readonly artistId?: string | undefined;
-  /** The id of the caller's key; null for a bearer. */
-  readonly credentialId?: string | null;
-  /** How many active runs the account may have; 0 means no limit. */
-  readonly maxActiveRuns: number;
-  /** The cost, which is reserved from the account's budget; null when it is not known. */
-  readonly costUsd: number | null;
-  /** No run starts while the media of the account take as many bytes; 0 means no limit. */
-  readonly mediaLimitBytes: number;
-}
+const refused = refusalOf({
+  missing: appError("not_found", "Task not found"),
+  template: appError("not_found", "Template not found"),
+  template_version: appError("not_found", "Template version not found"),
+  full: appError("quota_exceeded", "The account has too many tasks: delete one first"),
+  changed: appError("conflict", "The task was changed at the same time: try again"),
+});
+const storedFiring = rowOf(taskFiring, {
+  status: "run_status",
+  error: "run_error",
+  scheduled_for: "fires_at",
+  created_at: "run_created_at",
+  finished_at: "run_finished_at",
+});
+const storedTask = rowOf(task.extend({ last_run: storedFiring.nullable() }), { model: "model_id" });
+const found = z.object({ task: storedTask }).transform((answer) => answer.task);
 
-const begun = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("begun") }),
-  z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
-  z.object({ outcome: z.enum(["busy", "full", "over_budget", "unpriced_model"]) }),
-]);
-
-const refusals = {
-  busy: appError("too_many_generations", "Too many requests", { headers: { "retry-after": "5" } }),
-  full: mediaQuotaExceeded,
-  over_budget: budgetReached,
-  unpriced_model: unpricedModel,
-} as const;
-
-/**
- * Inserts an active run, tagged for its account, which becomes CRASHED when nobody renews its lease. At most
- * one run with a given effect id is active or completed, across all processes: others get that run, whose
- * output is null while it is active. Errors: 402 when the budget is spent; 403 when the account has no room
- * for media; 429 when it has too many active runs.
- */
-export async function beginRun(
+/** Errors: 404 `Template not found`, 404 `Template version not found`, 403 for too many tasks. Repeating an id has no effect. */
+export function insertTask(
   db: Database,
-  run: NewRun,
-): Promise<{ readonly runId: string; readonly output?: unknown } | AppError> {
-  const runId = `run_${randomBytes(12).toString("hex")}`;
-  const args = {
-    p_id: runId,
-    p_account_id: run.accountId,
-    p_task_identifier: run.taskIdentifier,
-    p_payload: run.payload ?? null,
-    p_metadata: run.metadata,
-    p_lease_seconds: run.leaseSeconds,
-    p_effect_id: run.effectId,
-    p_at_once: run.maxActiveRuns,
-    p_idempotency_key: run.idempotencyKey,
-    p_media_limit_bytes: run.mediaLimitBytes,
-    p_artist_id: run.artistId ?? null,
-    p_credential_id: run.credentialId ?? null,
-    p_cost_usd: run.costUsd,
-  };
-  const answer = await call(db, "start_generation", args, begun);
-  if (answer.outcome === "begun") return { runId };
-  if (answer.outcome === "earlier") return { runId: answer.run_id, output: answer.output };
-  return refusals[answer.outcome];
-}
-
-/** The stack trace is left empty, because callers can read the run; the log has it. */
-export function failureOf({ code, message }: Pick<AppError, "code" | "message">) {
-  return { status: "FAILED", error: { name: code, message, stackTrace: "" } } as const;
-}
-
-export function renewLeases(
-  db: Database,
-  ids: readonly string[],
-  leaseSeconds: number,
-): Promise<null> {
-  return call(db, "renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds }, z.null());
-}
-
-/** Replaces the given keys of the run's metadata and keeps the others. */
-export async function mergeMetadata(db: Database, id: string, metadata: JsonObject): Promise<void> {
-  await call(db, "note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
-}
-
-/**
- * Ends a run and queues the event for webhooks. Has no effect on a run that has already ended.
- */
-export async function endRun(
-  { db, deliveryWorker }: Parts<"db" | "deliveryWorker">,
+  accountId: string,
   id: string,
-  end:
-    | { readonly status: "COMPLETED"; readonly output: unknown }
-    | { readonly status: "FAILED"; readonly error: TaskRun["error"] },
+  values: NewTask,
+  nextRunAt: Date | null,
+): Promise<Task | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_title: values.title,
+    p_prompt: values.prompt,
+    p_template_id: values.template_id ?? null,
+    p_template_version: values.template_version ?? null,
+    p_artist_id: values.artist_id ?? null,
+    p_model_id: values.model ?? null,
+    p_schedule: values.schedule,
+    p_timezone: values.timezone,
+    p_next_run_at: nextRunAt?.toISOString() ?? null,
+    p_max_tasks: MAX_TASKS,
+    p_options: optionsIn(values, taskOptionChanges),
+  };
+  return call(db, "create_task", args, z.union([found, refused]));
+}
+
+export function selectTasks(
+  db: Database,
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<Task>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call(db, "list_tasks", args, pageOf(storedTask, page));
+}
+
+/** Errors: 404 `Task not found`. */
+export function selectTaskFirings(
+  db: Database,
+  accountId: string,
+  taskId: string,
+  page: PageRequest,
+): Promise<Page<TaskFiring> | AppError> {
+  const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
+  return call(db, "list_task_firings", args, z.union([pageOf(storedFiring, page), refused]));
+}
+
+/** Errors: 404 `Task not found`. */
+export const selectTask = (db: Database, accountId: string, id: string): Promise<Task | AppError> =>
+  call(db, "get_task", { p_account_id: accountId, p_id: id }, z.union([found, refused]));
+
+/**
+ * Changes a task as it was read. Errors: 404 `Task not found`, 404 `Template not found`, 409 when it has
+ * been changed since.
+ * @param nextRunAt null disables the task; undefined leaves the time as it is
+ */
+export function updateTaskFields(
+  db: Database,
+  accountId: string,
+  read: Task,
+  changes: TaskChanges,
+  nextRunAt: Date | null | undefined,
+): Promise<Task | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: read.id,
+    p_title: changes.title ?? null,
+    p_prompt: changes.prompt ?? null,
+    p_template_id: changes.template_id || null,
+    p_artist_id: changes.artist_id || null,
+    p_model_id: changes.model || null,
+    p_schedule: changes.schedule ?? null,
+    p_timezone: changes.timezone ?? null,
+    p_clear: (["template_id", "artist_id", "model"] as const).filter(
+      (name) => changes[name] === "",
+    ),
+    p_reschedules: nextRunAt !== undefined,
+    p_next_run_at: nextRunAt?.toISOString() ?? null,
+    p_expected_updated_at: read.updated_at,
+    p_options: optionsIn(changes, taskOptionChanges),
+    p_template_version: changes.template_version ?? null,
+  };
+  return call(db, "update_task", args, z.union([found, refused]));
+}
+
+/** Errors: 404 `Task not found`. */
+export function removeTask(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<AppError | undefined> {
+  const deleted = z.object({ deleted: z.literal(true) }).transform(() => undefined);
+  return call(
+    db,
+    "delete_task",
+    { p_account_id: accountId, p_id: id },
+    z.union([deleted, refused]),
+  );
+}
+
+const due = z.object({
+  now: z.coerce.date(),
+  tasks: z.array(
+    z.object({ id: z.string(), schedule: z.string(), timezone: z.string(), nextRunAt: z.string() }),
+  ),
+});
+
+/** @param now the time that counts; null for the database's clock, which all servers share */
+export const dueTasks = (
+  db: Database,
+  now: Date | null,
+  limit: number,
+): Promise<z.output<typeof due>> => call(db, "due_tasks", { p_now: now, p_limit: limit }, due);
+
+/** Returns whether this call has made the firing of `expected`, and no other server. */
+export function fireTask(
+  db: Database,
+  id: string,
+  expected: string,
+  next: Date | null,
+  now: Date | null,
+): Promise<boolean> {
+  const args = { p_task_id: id, p_expected: expected, p_next: next, p_now: now };
+  return call(db, "fire_task", args, z.boolean());
+}
+
+export const firing = z.object({
+  /** The effect id of the run. */
+  id: z.string(),
+  accountId: z.string(),
+  taskRunId: z.string(),
+  /** Whether another service has been given the task. */
+  isHandedOver: z.boolean(),
+  /** Null until the run has started, like the chat and the session. */
+  runId: z.string().nullable(),
+  chatId: z.string().nullable(),
+  sessionId: z.string().nullable(),
+  /** The file `event.json` of an event that was received and whose run has not started; else null. */
+  event: z.string().nullable(),
+  /** Null when it has been deleted since. */
+  task: z
+    .object({
+      prompt: z.string(),
+      templateId: z.string().nullable(),
+      /** Null for the newest. */
+      templateVersion: z.number().nullable(),
+      artistId: z.string().nullable(),
+      /** Whether the account still has access to the artist, or there is none. */
+      seesArtist: z.boolean(),
+      modelId: z.string().nullable(),
+      options: taskOptions,
+    })
+    .nullable(),
+});
+export type Firing = z.output<typeof firing>;
+
+/** A server that dies while it starts a run leaves the firing to others after this time. */
+export const LEASE_SECONDS = 60;
+
+/** Leases waiting firings of all accounts. */
+export function takeFirings(db: Database, now: Date | null, limit: number): Promise<Firing[]> {
+  const args = { p_now: now, p_lease_seconds: LEASE_SECONDS, p_limit: limit };
+  return call(db, "take_firings", args, z.array(firing));
+}
+
+const taken = z.object({
+  status: z.string(),
+  finishedAt: z.string().nullable(),
+  firing: firing.nullable(),
+  job: z.unknown(),
+});
+
+/**
+ * Returns the state of a task run of any account, and its pending work: a leased firing, or the job of a
+ * generation. Null without such a run.
+ */
+export const takeTaskRun = (
+  db: Database,
+  taskRunId: string,
+): Promise<z.output<typeof taken> | null> =>
+  call(db, "take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
+
+/** A firing whose task another service has been given is started here when it is not asked for by then. */
+const PATIENCE_SECONDS = 5 * 60;
+
+/** @param remoteRunId the run of the other service */
+export async function handOverFiring(
+  db: Database,
+  id: string,
+  now: Date | null,
+  remoteRunId: string,
 ): Promise<void> {
   const args = {
     p_id: id,
-    p_status: end.status,
-    p_output: "output" in end ? end.output : null,
-    p_error: "error" in end ? end.error : null,
+    p_now: now,
+    p_patience_seconds: PATIENCE_SECONDS,
+    p_remote_run_id: remoteRunId,
   };
-  if (await call(db, "end_task_run", args, z.boolean())) deliveryWorker.wake();
+  await call(db, "hand_over_firing", args, z.null());
 }
 
-const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform(
-  ({ artistId, tags, ...run }): TaskRun => ({
-    ...run,
-    tags: artistId === null ? tags : [...tags, `artist:${artistId}`],
-  }),
-);
-
-/** Returns the runs of the account, or those that are for the artist, newest first. */
-export function selectRuns(
-  db: Database,
-  { accountId, limit, artistId }: RunPage,
-): Promise<TaskRun[]> {
-  const args = { p_account_id: accountId, p_limit: limit };
-  if (artistId === undefined) return call(db, "list_task_runs", args, z.array(storedRun));
-  return call(db, "list_artist_task_runs", { ...args, p_artist_id: artistId }, z.array(storedRun));
-}
-
-/** Returns null when the account has no such run. */
-export function selectRun(db: Database, accountId: string, id: string): Promise<TaskRun | null> {
-  return call(db, "get_task_run", { p_account_id: accountId, p_id: id }, storedRun.nullable());
-}
-
-/** Returns whether the credential that asked for a generation still may. */
-export const hasAuthority = (
-  db: Database,
-  accountId: string,
-  runId: string,
-  credentialId: string | null,
-): Promise<boolean> =>
-  call(
-    db,
-    "has_generation_authority",
-    { p_account_id: accountId, p_run_id: runId, p_credential_id: credentialId },
-    z.boolean(),
-  );
-
-/** Stores the input of a task's durable run until `takeJob`. */
-export async function queueJob(
-  db: Database,
-  accountId: string,
-  runId: string,
-  job: object,
-): Promise<void> {
-  const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
-  await call(db, "queue_task_job", args, z.null());
-}
-
-/** Returns the job of an active run to one of all callers, and null to the others. */
-export const takeJob = (db: Database, accountId: string, runId: string): Promise<unknown> =>
-  call(db, "take_task_job", { p_account_id: accountId, p_run_id: runId }, z.unknown());
-
-/** Records the run with which another service runs the task. */
-export async function recordRemoteRun(
+/** Creates a firing that a request asks for, or finds the one of an earlier attempt. Errors: 404. */
+export function fireTaskNow(
   db: Database,
   accountId: string,
   id: string,
-  remoteId: string,
+  firingId: string,
+  idempotencyKey: string | null,
+): Promise<Firing | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_firing_id: firingId,
+    p_lease_seconds: LEASE_SECONDS,
+    p_idempotency_key: idempotencyKey,
+  };
+  const made = z.object({ firing }).transform((answer) => answer.firing);
+  return call(db, "fire_task_now", args, z.union([made, refused]));
+}
+
+export async function recordStartedRun(
+  db: Database,
+  id: string,
+  run: { readonly runId: string; readonly chatId: string; readonly sessionId: string },
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_id: id, p_remote_run_id: remoteId };
-  await call(db, "record_remote_run", args, z.null());
+  const { runId, chatId, sessionId } = run;
+  const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
+  await call(db, "record_started_run", args, z.null());
+}
+
+/** A refused firing is tried again for so long. */
+const MAX_REFUSED_SECONDS = 60 * 60;
+
+/** @param refusal null when this server only hands the firing over */
+export async function refuseFiring(
+  db: Database,
+  id: string,
+  now: Date | null,
+  retrySeconds: number,
+  refusal: string | null,
+): Promise<void> {
+  const args = {
+    p_id: id,
+    p_now: now,
+    p_retry_seconds: retrySeconds,
+    p_max_age_seconds: MAX_REFUSED_SECONDS,
+    p_refusal: refusal,
+  };
+  await call(db, "refuse_firing", args, z.null());
+}
+
+export async function endFiring(
+  db: Database,
+  id: string,
+  status: "FAILED" | "CANCELED",
+  { code, message }: Pick<AppError, "code" | "message">,
+): Promise<void> {
+  const args = { p_id: id, p_status: status, p_code: code, p_message: message };
+  await call(db, "end_firing", args, z.null());
+}
+
+/** Takes back a firing whose run has been refused. */
+export async function discardFiring(db: Database, id: string): Promise<void> {
+  await call(db, "discard_firing", { p_id: id }, z.null());
 }

@@ -21,7 +21,7 @@ import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 
 /** The parts of the service that generate media for a turn. */
 export type MediaParts = StartParts &
-  Parts<"content" | "media" | "models" | "queues" | "sandboxes">;
+  Parts<"mediaProvider" | "mediaStorage" | "models" | "queues" | "sandboxes">;
 
 interface MediaWork {
   readonly turnId: string;
@@ -124,14 +124,14 @@ async function storeFile(
     import("@platform/media/sniff-file"),
   ]);
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
-  const key = app.media.keyOf(new URL(url));
+  const key = app.mediaStorage.keyOf(new URL(url));
   if (!key || key === "malformed") throw new Error("Generated media are not in the storage");
   const words = prompt.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const name = [...words.slice(0, 4).map((word) => word.slice(0, 20)), effectId.slice(0, 8)];
   const path = `${MEDIA_FOLDER}${name.join("-")}${extname(key.name)}`;
   return withWorkFolder(async (folder) => {
     const copy = join(folder, key.name);
-    if (!state || !(await app.media.copyTo(key, copy))) {
+    if (!state || !(await app.mediaStorage.copyTo(key, copy))) {
       return toolFailure(`The session has no sandbox, or the file was deleted: ${url}`);
     }
     const format = await sniffFile(copy);

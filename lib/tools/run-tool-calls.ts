@@ -39,7 +39,7 @@ type OutputChunk = Extract<
 export type ToolParts = ContextParts &
   EffectParts &
   MediaParts &
-  Parts<"contents" | "describeApi" | "search">;
+  Parts<"contentStorage" | "describeApi" | "search">;
 
 export interface ToolCalls extends ToolWork {
   /** The index of the step that runs the calls. */

@@ -13,7 +13,7 @@ import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { beginUse, type Checkout } from "../workspace/checkout-store.ts";
 import { syncSandbox } from "../workspace/sync-sandbox.ts";
 
-type Needs = Parts<"db" | "contents" | "sandboxes">;
+type Needs = Parts<"db" | "contentStorage" | "sandboxes">;
 
 /** Tools that can change files, and tools that only read them. */
 const CHANGING: readonly string[] = ["bash", "write", "edit", "task"];

@@ -9,7 +9,7 @@ import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
 import type { Database } from "../platform/database/port.ts";
-import { startEvent } from "../schedules/fire-tasks.ts";
+import { startEvent } from "../tasks/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";
 import { isFromComposio, isSecret, isSigned } from "./authenticate-event.ts";
 import type { Signature } from "./contract.ts";
@@ -28,7 +28,7 @@ import {
 const MAX_WAIT_MS = 10_000;
 const POLL_MS = 200;
 
-type Needs = RunParts & Parts<"tasks">;
+type Needs = RunParts & Parts<"taskRunner">;
 
 interface Delivery {
   readonly request: Request;
@@ -179,7 +179,7 @@ const connectorNotice = z.union([
  * it, and so is one that a trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
  */
 export async function receiveComposioEvent(
-  app: Needs & Parts<"connectors" | "deliveryWorker">,
+  app: Needs & Parts<"connectors" | "webhookWorker">,
   delivery: Delivery,
   log: Logger,
 ): Promise<{ readonly accepted: number } | AppError> {
@@ -196,7 +196,7 @@ export async function receiveComposioEvent(
   if (notice) {
     const sha256 = createHash("sha256").update(body).digest("hex");
     const accepted = await recordNotice(app.db, notice, { eventId, size: body.length, sha256 });
-    if (accepted > 0) app.deliveryWorker.wake();
+    if (accepted > 0) app.webhookWorker.wake();
     return { accepted };
   }
   const { data: message } = connectorEvent.safeParse(file.json);

@@ -25,7 +25,7 @@ import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { firing, LEASE_SECONDS } from "../schedules/store.ts";
+import { firing, LEASE_SECONDS } from "../tasks/store.ts";
 import type { SecretOfTrigger } from "./authenticate-event.ts";
 import {
   type ConnectorTrigger,

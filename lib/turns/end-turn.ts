@@ -23,7 +23,7 @@ export interface FailedTurn {
   readonly traceparent?: string;
 }
 
-type WorkspaceParts = EndParts & Parts<"contents" | "sandboxes">;
+type WorkspaceParts = EndParts & Parts<"contentStorage" | "sandboxes">;
 
 /** Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat. */
 export function endTurn(app: WorkspaceParts, failed: FailedTurn): Promise<void> {

@@ -18,7 +18,7 @@ import { unblockQueuedTurn } from "./start-workflow.ts";
 import { finishTurn } from "./store/turns.ts";
 
 /** The parts of the service that the end of a turn uses. */
-export type EndParts = Parts<"db" | "deliveryWorker" | "engine">;
+export type EndParts = Parts<"db" | "webhookWorker" | "engine">;
 
 export interface Ending extends LoadedTurnKey {
   /** The id of the assistant message that the turn writes. */
@@ -88,7 +88,7 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<bool
     ending.output,
   );
   if (hasEnded) measureTurn(ending);
-  if (areWebhooksDue) app.deliveryWorker.wake();
+  if (areWebhooksDue) app.webhookWorker.wake();
   // The chat is free: the next turn need not wait for the last chunks.
   if (awaitedChatId !== null) void unblockQueuedTurn(app, awaitedChatId);
   await writeLastChunks(log, error, metadata);

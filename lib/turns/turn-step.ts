@@ -31,7 +31,7 @@ import { suspendTurn } from "./store/turns.ts";
 import { titleChat } from "./title-chat.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = ToolParts & EndParts & FileParts & Parts<"contents">;
+export type StepParts = ToolParts & EndParts & FileParts & Parts<"contentStorage">;
 
 const systems: readonly System<StepParts>[] = [
   approvals,
@@ -82,7 +82,7 @@ async function suspend(step: Step<StepParts>, wait: Wait): Promise<"waiting"> {
     waitsFor,
     maxSeconds,
   );
-  if (areWebhooksDue) step.app.deliveryWorker.wake();
+  if (areWebhooksDue) step.app.webhookWorker.wake();
   return "waiting";
 }
 

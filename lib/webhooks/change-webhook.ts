@@ -59,10 +59,10 @@ export const testWebhook = (app: Needs, accountId: string, id: string) =>
 export const redeliver = (app: Needs, accountId: string, webhookId: string, id: string) =>
   started(app, repeatDelivery(app.db, accountId, webhookId, id));
 
-type Needs = Parts<"db" | "deliveryWorker">;
+type Needs = Parts<"db" | "webhookWorker">;
 
-async function started({ deliveryWorker }: Needs, queued: Promise<Delivery | AppError>) {
+async function started({ webhookWorker }: Needs, queued: Promise<Delivery | AppError>) {
   const delivery = await queued;
-  if (!isAppError(delivery)) deliveryWorker.wake();
+  if (!isAppError(delivery)) webhookWorker.wake();
   return delivery;
 }

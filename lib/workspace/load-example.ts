@@ -13,7 +13,7 @@ const EXAMPLE = { name: "Marlow Example", label: "Example Records (invented)" };
 
 /** Creates the example artist with the files of its workspace, or what is missing of them. Errors: 403. */
 export async function loadExample(
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   accountId: string,
 ): Promise<Artist | AppError> {
   const artist = await findOrInsertArtist(app.db, accountId, EXAMPLE);

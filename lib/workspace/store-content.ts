@@ -31,7 +31,7 @@ export interface ReceivedFile {
  * Errors: 403, 404, 409. Throws the errors of the stream.
  */
 export function writeFile(
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   place: WorkspacePlace,
   content: AsyncIterable<Uint8Array>,
   change: Omit<FileChange, "contentId" | "text">,
@@ -53,7 +53,7 @@ export const receiveFile = <T>(
 
 /** Stores a file that was received, which is moved, unless the workspace has its content. */
 export const storeFile = (
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   place: WorkspacePlace,
   file: ReceivedFile,
   change: Omit<FileChange, "contentId" | "text">,
@@ -64,7 +64,7 @@ export const storeFile = (
 
 /** @param record records the use of the content; called again if the content was deleted in the meantime */
 export async function storeContent<T>(
-  { db, contents }: Parts<"db" | "contents">,
+  { db, contentStorage }: Parts<"db" | "contentStorage">,
   place: WorkspacePlace,
   file: ReceivedFile,
   record: (contentId: string) => Promise<T | AppError>,
@@ -72,7 +72,7 @@ export async function storeContent<T>(
   for (let attempt = 1; ; attempt++) {
     const reserved = await reserveContent(db, place, file);
     if (isAppError(reserved)) return reserved;
-    if (!reserved.isStored) await contents.store(reserved.key, file.path);
+    if (!reserved.isStored) await contentStorage.store(reserved.key, file.path);
     const recorded = await record(reserved.key.contentId);
     if (recorded !== CONTENT_GONE || !reserved.isStored || attempt === MAX_ATTEMPTS) {
       return recorded;

@@ -63,7 +63,7 @@ interface SandboxParts {
 }
 
 export async function syncSandbox(
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   parts: SandboxParts,
   sync: Sync,
 ): Promise<SyncReport> {
@@ -82,7 +82,7 @@ export async function syncSandbox(
 }
 
 class SandboxSync {
-  readonly #app: Parts<"contents" | "db">;
+  readonly #app: Parts<"contentStorage" | "db">;
   readonly #parts: SandboxParts;
   readonly #sync: Sync;
   readonly #place: WorkspacePlace;
@@ -101,7 +101,7 @@ class SandboxSync {
   #isOvertaken = false;
 
   constructor(
-    app: Parts<"contents" | "db">,
+    app: Parts<"contentStorage" | "db">,
     parts: SandboxParts,
     sync: Sync,
     loaded: LoadedCheckout,
@@ -266,7 +266,7 @@ class SandboxSync {
       if ((given && !differs(current, given)) || this.#unstored.has(path)) continue;
       const { version, sha256, bytes } = current;
       await this.#unlessRefused(path, async () => {
-        const content = this.#app.contents.read({
+        const content = this.#app.contentStorage.read({
           workspaceId: current.workspace_id,
           contentId: current.content_id,
         });

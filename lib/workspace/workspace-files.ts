@@ -38,13 +38,13 @@ export const runIdOf = ({ credential }: Caller): string | null =>
 
 /** Opens a version of a file with the first piece that is read. Errors: 404. */
 export async function openWorkspaceFile(
-  { db, contents }: Parts<"db" | "contents">,
+  { db, contentStorage }: Parts<"db" | "contentStorage">,
   place: WorkspacePlace,
   path: string,
   version: number,
 ): Promise<AsyncIterable<Uint8Array> | AppError> {
   const found = await findContent(db, place, path, version);
-  return isAppError(found) ? found : contents.read(found.key);
+  return isAppError(found) ? found : contentStorage.read(found.key);
 }
 
 const MAX_PREVIEW_BYTES = 10 * 1024 ** 2;
@@ -55,7 +55,7 @@ const tooLargeForPreview = appError(
 
 /** Errors: 400 for a preview that cannot be had, 404, 429, 503. */
 export async function readWorkspaceFile(
-  app: Parts<"db" | "contents" | "queues">,
+  app: Parts<"db" | "contentStorage" | "queues">,
   caller: Caller,
   query: FileQuery & {
     readonly version?: number | undefined;
@@ -66,7 +66,7 @@ export async function readWorkspaceFile(
   const { path, version = null } = query;
   const found = await findContent(app.db, placeOf(caller, query), path, version);
   if (isAppError(found)) return found;
-  const content = app.contents.read(found.key);
+  const content = app.contentStorage.read(found.key);
   if (query.as) {
     if (found.bytes > MAX_PREVIEW_BYTES) return tooLargeForPreview;
     const bytes = new Uint8Array(await new Response(streamOf(content)).arrayBuffer());
@@ -82,7 +82,7 @@ export async function readWorkspaceFile(
 
 /** Writes a file from the body of a request. Errors: 400, 403, 404, 409, 413. */
 export function writeRequestFile(
-  app: Parts<"db" | "contents">,
+  app: Parts<"db" | "contentStorage">,
   caller: Caller,
   query: FileQuery & { readonly expected_version?: number | undefined },
   request: Request,

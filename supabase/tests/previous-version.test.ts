@@ -1,6 +1,6 @@
 /** What servers of the version before read in running turns and generations, until they are replaced. */
 import { expect, test } from "vitest";
-import { taskRun } from "../../lib/tasks/task-run.ts";
+import { taskRun } from "../../lib/task-runs/task-run.ts";
 import { createRows } from "./rows.ts";
 import { rolledBack } from "./transaction.ts";
 

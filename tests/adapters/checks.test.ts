@@ -18,7 +18,7 @@ import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
 import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
 import { createWebApiResearch } from "../../lib/research/adapters/web-api.ts";
-import { createTriggerTaskRunner } from "../../lib/tasks/adapters/trigger/provider.ts";
+import { createTriggerTaskRunner } from "../../lib/task-runs/adapters/trigger/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
 import { startFakeCatalog } from "../support/fakes/catalog.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";

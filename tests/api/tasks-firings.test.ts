@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { taskFiring } from "../../lib/schedules/task.ts";
+import { taskFiring } from "../../lib/tasks/task.ts";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { waitForRun } from "../support/harness/runs.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { task } from "../../lib/schedules/task.ts";
+import { task } from "../../lib/tasks/task.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createTask, readTask, taskIn, validTask } from "../support/fixtures/tasks.ts";

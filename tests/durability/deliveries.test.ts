@@ -13,7 +13,7 @@ import { config, parseConfig } from "../../lib/platform/config.ts";
 import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
-import { DeliveryWorker } from "../../lib/webhooks/delivery-worker.ts";
+import { WebhookWorker } from "../../lib/webhooks/webhook-worker.ts";
 import { type FakeSmtp, startFakeSmtp } from "../support/fakes/smtp.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
@@ -88,7 +88,7 @@ async function deliver(runId: string, ...workers: readonly MailWorker[]): Promis
   const settings = { ...config(), SMTP_URL: smtp.url };
   const db = currentDatabase();
   const app = {
-    ...{ db, deliveryWorker: new DeliveryWorker(db), mail: await createMailer(settings) },
+    ...{ db, webhookWorker: new WebhookWorker(db), mail: await createMailer(settings) },
     queues: createQueues(settings),
     sandboxes: await createSandboxes(db, settings),
   };

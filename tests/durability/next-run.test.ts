@@ -3,7 +3,7 @@
 import { isTimezone } from "@platform/endpoint/contract/fields";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSchedule, nextRun } from "../../lib/schedules/next-run.ts";
+import { isSchedule, nextRun } from "../../lib/tasks/next-run.ts";
 
 const BERLIN = "Europe/Berlin";
 

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { parseConfig } from "../../lib/platform/config.ts";
 import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
-import { DeliveryWorker, retryDelaySeconds } from "../../lib/webhooks/delivery-worker.ts";
 import { newSecret } from "../../lib/webhooks/secret.ts";
 import { claimDeliveries, recordAttempt } from "../../lib/webhooks/store.ts";
+import { retryDelaySeconds, WebhookWorker } from "../../lib/webhooks/webhook-worker.ts";
 import { startWebhookEndpoint, type WebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 import { registerSecret } from "../support/secrets/register.ts";
@@ -80,7 +80,7 @@ const statesOf = async (accountId: string) =>
  * Lets workers deliver until nothing of the account is due or under way, and none of them claims any more: after
  * its last attempt a worker claims once more, and could get a delivery of the next test.
  */
-async function deliver(accountId: string, ...workers: readonly DeliveryWorker[]): Promise<void> {
+async function deliver(accountId: string, ...workers: readonly WebhookWorker[]): Promise<void> {
   for (const worker of workers) worker.wake();
   const open = async () =>
     (await statesOf(accountId)).filter(({ due, leased }) => due || leased).length;
@@ -96,7 +96,7 @@ describe("an endpoint that is not well", () => {
     const inside = await startWebhookEndpoint();
     const account = await createAccount();
     await createWebhook(account);
-    const worker = new DeliveryWorker(currentDatabase());
+    const worker = new WebhookWorker(currentDatabase());
     endpoint.next(503, "silence", { redirect: inside.url });
     const [id = ""] = await queue(account);
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -130,13 +130,13 @@ describe("an endpoint that is not well", () => {
     await createWebhook(account);
     await endpoint.stop();
     const [id = ""] = await queue(account);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     const { status, log, due_at } = await read(id);
     expect(status).toBe("pending");
     expect(due_at.getTime()).toBeGreaterThan(Date.now());
     expect(log).toMatchObject([{ error: "The connection failed (ECONNREFUSED)" }]);
     await sql`update webhook_deliveries set due_at = now(), retry_until = now() where id = ${id}`;
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({ status: "failed", due_at: null });
   });
 
@@ -145,7 +145,7 @@ describe("an endpoint that is not well", () => {
     const webhook = await createWebhook(account);
     const [id = ""] = await queue(account, 2);
     endpoint.always(500);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     const failing = async () =>
       (
         await sql`select enabled, disabled_reason, failing_since from webhooks where id = ${webhook}`
@@ -153,7 +153,7 @@ describe("an endpoint that is not well", () => {
     expect(await failing()).toMatchObject({ enabled: true, failing_since: expect.any(Date) });
     await sql`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = ${webhook}`;
     await makeDue(id);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     expect(await failing()).toMatchObject({ enabled: false, disabled_reason: "failing" });
     expect((await statesOf(account)).map(({ status }) => status)).toEqual(["failed", "failed"]);
     expect(await queue(account)).toHaveLength(2);
@@ -164,12 +164,12 @@ describe("an endpoint that is not well", () => {
     const webhook = await createWebhook(account);
     await sql`update webhooks set failing_since = now() - interval '4 days' where id = ${webhook}`;
     await queue(account);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     const [well] = await sql`select enabled, failing_since from webhooks where id = ${webhook}`;
     expect(well).toEqual({ enabled: true, failing_since: null });
     endpoint.always(410);
     await queue(account);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     const [gone] = await sql`select enabled, disabled_reason from webhooks where id = ${webhook}`;
     expect(gone).toEqual({ enabled: false, disabled_reason: "gone" });
   });
@@ -181,9 +181,9 @@ describe("several workers", () => {
     for (const account of accounts) await createWebhook(account);
     const ids = (await Promise.all(accounts.map((account) => queue(account, 20)))).flat();
     const workers = [
-      new DeliveryWorker(currentDatabase()),
-      new DeliveryWorker(currentDatabase()),
-      new DeliveryWorker(currentDatabase()),
+      new WebhookWorker(currentDatabase()),
+      new WebhookWorker(currentDatabase()),
+      new WebhookWorker(currentDatabase()),
     ];
     for (const account of accounts) await deliver(account, ...workers);
     expect(endpoint.received.map(({ headers }) => headers["webhook-id"]).sort()).toEqual(
@@ -204,7 +204,7 @@ describe("several workers", () => {
     );
     // As if its lease had ended.
     await makeDue(id);
-    await deliver(account, new DeliveryWorker(currentDatabase()));
+    await deliver(account, new WebhookWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({
       status: "delivered",
       log: [{ error: "The attempt was interrupted" }, { status_code: 204 }],
@@ -251,7 +251,7 @@ test("the log forgets what ended long ago, and replaced secrets", async () => {
   const account = await createAccount();
   const webhook = await createWebhook(account);
   const [old = "", recent = ""] = await queue(account, 2);
-  await deliver(account, new DeliveryWorker(currentDatabase()));
+  await deliver(account, new WebhookWorker(currentDatabase()));
   await sql`update webhook_deliveries set finished_at = now() - interval '31 days' where id = ${old}`;
   await sql`update webhooks set previous_secret = secret, previous_secret_until = now() where id = ${webhook}`;
   expect(await sweepOlder(currentDatabase(), "sweep_webhook_deliveries", 10, 30)).toBe(1);

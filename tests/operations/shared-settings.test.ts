@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = {
     db: createDatabase(settings),
     sandboxes: await createSandboxes(createDatabase(settings), settings),
-    media: await createMediaStorage(settings),
+    mediaStorage: await createMediaStorage(settings),
   };
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   folder = await mkdtemp(join(tmpdir(), "shared-settings-"));
@@ -89,7 +89,7 @@ test("a server with another folder is refused, until the folder is declared to b
 test("a server without files of others in its folder needs no folder", async () => {
   const remote = {
     sandboxes: { ...app.sandboxes, folders: undefined },
-    media: { ...app.media, name: "supabase" },
+    media: { ...app.mediaStorage, name: "supabase" },
   };
   const settings = given({ DATA_DIR: "/dev/null/data" });
   const found = await joinInstallation(settings, remote as unknown as typeof app);

@@ -11,7 +11,7 @@ const app = {
   judgeRequest: async (method: string, url: URL, body: string | undefined) =>
     judgeRequest(method, url, body, () => false),
   connectors: null,
-  agentTasks: () => import("../../lib/schedules/agent-tasks.ts"),
+  agentTasks: () => import("../../lib/tasks/agent-tasks.ts"),
 };
 const charts = {
   ...{

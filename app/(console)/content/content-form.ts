@@ -2,7 +2,7 @@ import type { AspectRatio, ImageAspectRatio, Resolution, VideoMode } from "@plat
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
 import { INPUTS_OF } from "@/lib/content/video-mode.ts";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { isImageRun } from "./content-result.ts";
 
 type VideoBody = z.input<(typeof createVideoContract)["body"]>;

@@ -2,7 +2,7 @@
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import type { Answer } from "../_api/request.ts";
 import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
 import { useForm } from "../_hooks/use-form.ts";

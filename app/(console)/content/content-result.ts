@@ -1,5 +1,5 @@
 import type { VideoMode } from "@platform/media/port";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 
 export interface ContentMedia {
   readonly kind: "video" | "image";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
 import { ImageOff } from "../_ui/icons.tsx";
 import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";

@@ -1,4 +1,4 @@
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import {
   type IconComponent,

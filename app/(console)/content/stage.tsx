@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Badge } from "../_ui/badge.tsx";

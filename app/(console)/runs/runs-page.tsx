@@ -1,7 +1,7 @@
 "use client";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";

@@ -1,4 +1,4 @@
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { ButtonLink } from "../_ui/button.tsx";

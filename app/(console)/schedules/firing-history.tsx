@@ -1,5 +1,5 @@
 import { useRouter } from "next/navigation";
-import type { TaskFiring } from "@/lib/schedules/task.ts";
+import type { TaskFiring } from "@/lib/tasks/task.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";

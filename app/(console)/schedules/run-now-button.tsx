@@ -1,5 +1,5 @@
 import { useRouter } from "next/navigation";
-import type { runTaskContract } from "@/lib/schedules/contract.ts";
+import type { runTaskContract } from "@/lib/tasks/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";

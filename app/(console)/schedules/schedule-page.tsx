@@ -1,8 +1,8 @@
 "use client";
 import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
-import type { getTaskContract } from "@/lib/schedules/contract.ts";
-import type { Task } from "@/lib/schedules/task.ts";
+import type { getTaskContract } from "@/lib/tasks/contract.ts";
+import type { Task } from "@/lib/tasks/task.ts";
 import { type Answer, remove } from "../_api/request.ts";
 import { useArtist } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";

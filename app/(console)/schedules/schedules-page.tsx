@@ -2,7 +2,7 @@
 import { useRouter } from "next/navigation";
 import { startTransition, useOptimistic } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { Task } from "@/lib/schedules/task.ts";
+import type { Task } from "@/lib/tasks/task.ts";
 import { api } from "../_api/request.ts";
 import { useAccount, useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { Task } from "@/lib/schedules/task.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import type { Task } from "@/lib/tasks/task.ts";
 import type { getTemplateVersionContract } from "@/lib/templates/contract.ts";
 import { type Answer, api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";

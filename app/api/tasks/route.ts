@@ -1,9 +1,9 @@
 import { answer, created, listOf } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { createTask } from "@/lib/schedules/change-task.ts";
-import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
-import { selectTasks } from "@/lib/schedules/store.ts";
+import { createTask } from "@/lib/tasks/change-task.ts";
+import { createTaskContract, listTasksContract } from "@/lib/tasks/contract.ts";
+import { selectTasks } from "@/lib/tasks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>

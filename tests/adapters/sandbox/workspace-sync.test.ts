@@ -37,7 +37,7 @@ async function openSync() {
   const place = { accountId, artistId: null };
   const sync = { ...place, sessionId, sandbox: state.name, runId, writes: true, isDirty: false };
   const write = (path: string, text: string) =>
-    writeFile({ db, contents }, place, [Buffer.from(text)].values() as never, {
+    writeFile({ db, contentStorage: contents }, place, [Buffer.from(text)].values() as never, {
       path,
       runId: null,
     });
@@ -46,24 +46,24 @@ async function openSync() {
 
 test("names a file that is in the place of the folder", async () => {
   const { contents, parts, run, sync, write } = await openSync();
-  await syncSandbox({ db, contents }, parts, sync);
+  await syncSandbox({ db, contentStorage: contents }, parts, sync);
   await run("rmdir workspace; echo figures > workspace");
   await write("other.md", "others\n");
-  const { skipped } = await syncSandbox({ db, contents }, parts, sync);
+  const { skipped } = await syncSandbox({ db, contentStorage: contents }, parts, sync);
   expect(skipped[0]).toEqual({
     path: "workspace",
     reason: "a file is in the place of the folder",
   });
   // It is neither lost nor taken for a deletion of all files.
   expect(await run("cat workspace; rm workspace")).toBe("figures\n");
-  await syncSandbox({ db, contents }, parts, sync);
+  await syncSandbox({ db, contentStorage: contents }, parts, sync);
   expect(await run("cat workspace/*")).toBe("others\n");
 });
 
 test("loses nothing that a command writes while files are exchanged", async () => {
   const { sessionId, contents, parts, run, sync, write } = await openSync();
   await write("all.md", "before\n");
-  await syncSandbox({ db, contents }, parts, sync);
+  await syncSandbox({ db, contentStorage: contents }, parts, sync);
   await write("all.md", "before\nothers\n");
   const late = {
     ...contents,
@@ -72,13 +72,15 @@ test("loses nothing that a command writes while files are exchanged", async () =
       yield* contents.read(key);
     },
   };
-  expect(await syncSandbox({ db, contents: late }, parts, sync)).toMatchObject({ skipped: [] });
+  expect(await syncSandbox({ db, contentStorage: late }, parts, sync)).toMatchObject({
+    skipped: [],
+  });
   expect(await run("cat workspace/all.md")).toBe("before\nmine\n");
   const [checkout] =
     await sql`select is_dirty from workspace_checkouts where session_id = ${sessionId}`;
   expect(checkout).toEqual({ is_dirty: true });
 
-  const { conflicts } = await syncSandbox({ db, contents }, parts, sync);
+  const { conflicts } = await syncSandbox({ db, contentStorage: contents }, parts, sync);
   expect(conflicts).toMatchObject([{ path: "all.md" }]);
   expect(await run("cat workspace/*conflict*")).toBe("before\nmine\n");
   expect(await run("cat workspace/all.md")).toBe("before\nothers\n");
@@ -86,7 +88,8 @@ test("loses nothing that a command writes while files are exchanged", async () =
   // The same run meets another conflict: its first copy stays.
   await run("echo again >> workspace/all.md");
   await write("all.md", "before\nothers\nmore\n");
-  for (let time = 0; time < 2; time++) await syncSandbox({ db, contents }, parts, sync);
+  for (let time = 0; time < 2; time++)
+    await syncSandbox({ db, contentStorage: contents }, parts, sync);
   expect(await run("ls workspace | wc -l; cat workspace/*")).toBe(
     "3\nbefore\nothers\nagain\nbefore\nmine\nbefore\nothers\nmore\n",
   );

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { createTriggerTaskRunner } from "../../../lib/tasks/adapters/trigger/provider.ts";
+import { createTriggerTaskRunner } from "../../../lib/task-runs/adapters/trigger/provider.ts";
 import { startFakeTrigger } from "../../support/fakes/trigger.ts";
 import { newRunId } from "../../support/fixtures/task-runs.ts";
 

@@ -7,8 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ListRunResponse, TriggerTaskResponse } from "@trigger.dev/core/v3";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
-import { driveTaskRun, type Service } from "../../../trigger/drive-task-run.ts";
-import * as tasks from "../../../trigger/tasks.ts";
+import { awaitTaskRun, type Service } from "../../../trigger-dev/await-task-run.ts";
+import * as tasks from "../../../trigger-dev/tasks.ts";
 import { plainRun, type RawRun, type Sent, splitForTrigger } from "../fixtures/task-runs.ts";
 import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 
@@ -49,7 +49,7 @@ export async function startFakeTrigger() {
     Object.assign(run, { status: "EXECUTING", startedAt: new Date().toISOString() });
     const payload = payloadOf.parse(run.payload);
     const copies = Array.from({ length: deliveries }, () =>
-      driveTaskRun(to, payload, () => delay(50)),
+      awaitTaskRun(to, payload, () => delay(50)),
     );
     const end = await Promise.all(copies).then(
       ([output]) => ({ status: "COMPLETED", output }),

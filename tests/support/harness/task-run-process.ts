@@ -9,11 +9,11 @@ import { on } from "node:events";
 import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
 import { currentDatabase } from "../../../lib/platform/current-app.ts";
-import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
-import { DeliveryWorker } from "../../../lib/webhooks/delivery-worker.ts";
+import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/task-runs/store.ts";
+import { WebhookWorker } from "../../../lib/webhooks/webhook-worker.ts";
 
 const db = currentDatabase();
-const app = { db, deliveryWorker: new DeliveryWorker(db) };
+const app = { db, webhookWorker: new WebhookWorker(db) };
 const LEASE_SECONDS = 120;
 
 const order = z.union([

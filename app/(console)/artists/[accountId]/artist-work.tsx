@@ -1,7 +1,7 @@
 import { useRouter } from "next/navigation";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { listTasksContract } from "@/lib/schedules/contract.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import type { listTasksContract } from "@/lib/tasks/contract.ts";
 import type { getUsageContract } from "@/lib/usage/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { usePages } from "../../_hooks/use-pages.ts";

@@ -1,8 +1,8 @@
 /** The labels of task run statuses, which are those of the task runner. */
 
 import { keepPreviousData, useQuery as useStored } from "@tanstack/react-query";
-import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { listTaskRunsContract } from "@/lib/task-runs/contract.ts";
+import type { TaskRun } from "@/lib/task-runs/task-run.ts";
 import { type Answer, read } from "../../_api/request.ts";
 import { keyOf, type Poll, pollOption, useQuery } from "../../_hooks/use-query.ts";
 import { useScope } from "../../_session/scope.ts";

@@ -1,4 +1,4 @@
-import { isSchedule, nextRun } from "@/lib/schedules/next-run.ts";
+import { isSchedule, nextRun } from "@/lib/tasks/next-run.ts";
 import { formatInZone } from "../../_ui/format.ts";
 
 type NextFiringsListProps = Readonly<{ cron: string; timezone: string }>;

@@ -1,6 +1,6 @@
 import type { DeliveryAddress } from "@/lib/delivery/contract.ts";
-import type { createTaskContract } from "@/lib/schedules/contract.ts";
-import type { Task } from "@/lib/schedules/task.ts";
+import type { createTaskContract } from "@/lib/tasks/contract.ts";
+import type { Task } from "@/lib/tasks/task.ts";
 import type { Answer, ApiError } from "../../_api/request.ts";
 import { useAccount, useArtists, useTemplateChoices } from "../../_hooks/shared-reads.ts";
 import { useForm } from "../../_hooks/use-form.ts";

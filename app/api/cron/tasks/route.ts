@@ -1,8 +1,8 @@
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
-import { fireTasksContract } from "@/lib/schedules/contract.ts";
-import { fireDueTasks } from "@/lib/schedules/fire-tasks.ts";
+import { checkCronSecret } from "@/lib/tasks/check-cron-secret.ts";
+import { fireTasksContract } from "@/lib/tasks/contract.ts";
+import { fireDueTasks } from "@/lib/tasks/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(fireTasksContract, async ({ app, request }) => {

@@ -1,9 +1,9 @@
 import { answer, done, success } from "@platform/endpoint/answers";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { deleteTask, updateTask } from "@/lib/schedules/change-task.ts";
-import * as contracts from "@/lib/schedules/contract.ts";
-import { selectTask } from "@/lib/schedules/store.ts";
+import { deleteTask, updateTask } from "@/lib/tasks/change-task.ts";
+import * as contracts from "@/lib/tasks/contract.ts";
+import { selectTask } from "@/lib/tasks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTaskContract, ({ app, caller, params }) =>

@@ -1,8 +1,8 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { methods } from "@platform/endpoint/methods";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { listTaskRunsContract } from "@/lib/tasks/contract.ts";
-import { listRuns } from "@/lib/tasks/list-runs.ts";
+import { listTaskRunsContract } from "@/lib/task-runs/contract.ts";
+import { listRuns } from "@/lib/task-runs/list-runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listTaskRunsContract, async ({ app, caller, query, log }) => {

@@ -2,8 +2,8 @@ import { isAppError } from "@platform/endpoint/contract/app-error";
 import { methods } from "@platform/endpoint/methods";
 import { after } from "next/server";
 import { endpoint } from "@/lib/http/endpoint.ts";
-import { runTaskContract } from "@/lib/schedules/contract.ts";
-import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
+import { runTaskContract } from "@/lib/tasks/contract.ts";
+import { runTaskNow } from "@/lib/tasks/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(runTaskContract, async ({ app, caller, params, effectId, log, ...input }) => {

@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { runPeriodically } from "@platform/kit/drain";
-import { QueueWorker } from "@platform/kit/queue-worker";
+import { JobWorker } from "@platform/kit/job-worker";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import type { Database } from "../platform/database/port.ts";
@@ -24,10 +24,10 @@ const RETRY_CHECK_SECONDS = 5;
 const RETRY_DELAYS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 
-export class DeliveryWorker {
+export class WebhookWorker {
   /** Workers start with different accounts, and each continues after its last one. */
   #lastAccountId: string = randomUUID();
-  readonly #worker = new QueueWorker<ClaimedDelivery>();
+  readonly #worker = new JobWorker<ClaimedDelivery>();
   readonly #db: Database;
 
   constructor(db: Database) {
@@ -73,8 +73,8 @@ export class DeliveryWorker {
 }
 
 /** Starts the timer of this process for deliveries that are due for another attempt. */
-export function scheduleDeliveries({ deliveryWorker }: Parts<"deliveryWorker">): void {
-  runPeriodically("webhooks", RETRY_CHECK_SECONDS, async () => deliveryWorker.wake());
+export function scheduleDeliveries({ webhookWorker }: Parts<"webhookWorker">): void {
+  runPeriodically("webhooks", RETRY_CHECK_SECONDS, async () => webhookWorker.wake());
 }
 
 /**

@@ -46,7 +46,7 @@ const PASSING = [
 ];
 const taskDeleted = appError("not_found", "The task was deleted");
 
-type Needs = RunParts & Parts<"tasks">;
+type Needs = RunParts & Parts<"taskRunner">;
 
 /** Starts the timer that fires scheduled prompts in this process, unless the settings turn it off. */
 export function scheduleTasks(app: Needs): void {
@@ -113,12 +113,16 @@ async function startAll(app: Needs, now: Date | null): Promise<number> {
  * process that dies on the way leaves the firing to others, who hand over the same task run once more.
  * Never throws.
  */
-async function handOver({ db, tasks }: Needs, firing: Firing, now: Date | null): Promise<boolean> {
+async function handOver(
+  { db, taskRunner }: Needs,
+  firing: Firing,
+  now: Date | null,
+): Promise<boolean> {
   const { id, accountId, taskRunId, isHandedOver } = firing;
-  if (!tasks.start || isHandedOver) return false;
+  if (!taskRunner.start || isHandedOver) return false;
   try {
     const task = { accountId, taskIdentifier: "scheduled-prompt", taskRunId } as const;
-    const remoteRunId = await tasks.start(task, log());
+    const remoteRunId = await taskRunner.start(task, log());
     if (isAppError(remoteRunId)) return false;
     await handOverFiring(db, id, now, remoteRunId);
     return true;

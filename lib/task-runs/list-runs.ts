@@ -12,7 +12,7 @@ import type { TaskRun } from "./task-run.ts";
  * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
  */
 export async function listRuns(
-  { tasks }: Parts<"tasks">,
+  { taskRunner }: Parts<"taskRunner">,
   accountId: string,
   query: z.output<typeof listTaskRunsContract.query>,
   log: Logger,
@@ -20,9 +20,9 @@ export async function listRuns(
   const { runId, artist_id: artistId } = query;
   if (runId === undefined) {
     const { limit } = listQuery.parse(query);
-    return tasks.list({ accountId, limit, artistId }, log);
+    return taskRunner.list({ accountId, limit, artistId }, log);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
-  const run = await tasks.find(accountId, runId, log);
+  const run = await taskRunner.find(accountId, runId, log);
   return isAppError(run) ? run : [run];
 }

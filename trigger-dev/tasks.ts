@@ -1,7 +1,7 @@
 /** The tasks of a Trigger.dev project. Its environment variables are the service's own. */
 import { schedules, task, wait } from "@trigger.dev/sdk";
 import { z } from "zod";
-import * as service from "./drive-task-run.ts";
+import * as service from "./await-task-run.ts";
 
 /** Long enough for a restart of the service. */
 const retry = { maxAttempts: 8, factor: 2, minTimeoutInMs: 1_000, maxTimeoutInMs: 60_000 };
@@ -11,7 +11,7 @@ const drivenTask = (id: string) =>
     id,
     retry,
     run: (payload: service.TaskPayload) =>
-      service.driveTaskRun(configured(), payload, (seconds) => wait.for({ seconds })),
+      service.awaitTaskRun(configured(), payload, (seconds) => wait.for({ seconds })),
   });
 
 export const scheduledPrompt = drivenTask("scheduled-prompt");

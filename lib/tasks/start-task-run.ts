@@ -1,7 +1,7 @@
 import type { AppError } from "@platform/endpoint/contract/app-error";
 import { startJob } from "../content/generation.ts";
 import type { Parts } from "../parts.ts";
-import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
+import { RUN_ID, taskRunNotFound } from "../task-runs/port.ts";
 import type { RunParts } from "../turns/start-run.ts";
 import { startTaken } from "./fire-tasks.ts";
 import { takeTaskRun } from "./store.ts";
@@ -11,8 +11,8 @@ import { takeTaskRun } from "./store.ts";
  * which the run was found. The caller is the task runner, which polls until the run has ended. Errors:
  * 404 `Task run not found`.
  */
-export async function driveTaskRun(
-  app: RunParts & Parts<"deliveryWorker">,
+export async function startTaskRun(
+  app: RunParts & Parts<"webhookWorker">,
   id: string,
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
   const found = RUN_ID.test(id) ? await takeTaskRun(app.db, id) : null;

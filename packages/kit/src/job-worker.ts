@@ -7,7 +7,7 @@ import { continueTrace } from "./telemetry/spans.ts";
 
 const IDLE_CHECK_MS = 50;
 
-export interface Queue<Job> {
+export interface Jobs<Job> {
   /** Jobs of a process at a time. */
   readonly slots: number;
   /** Leases at most this many jobs that are due. */
@@ -18,7 +18,7 @@ export interface Queue<Job> {
   readonly messages: { readonly claim: string; readonly attempt: string };
 }
 
-export class QueueWorker<Job extends { readonly id: string }> {
+export class JobWorker<Job extends { readonly id: string }> {
   #underWay = 0;
   #isClaiming = false;
   #hasNews = false;
@@ -34,7 +34,7 @@ export class QueueWorker<Job extends { readonly id: string }> {
   }
 
   /** Claims jobs that are due; calls during a claim are coalesced into one more claim. Never throws. */
-  wake(queue: Queue<Job>): void {
+  wake(queue: Jobs<Job>): void {
     this.#hasNews = true;
     if (this.#isClaiming) return;
     this.#isClaiming = true;
@@ -42,7 +42,7 @@ export class QueueWorker<Job extends { readonly id: string }> {
     waitUntil(continueTrace(undefined, () => this.#claim(queue)));
   }
 
-  async #claim(queue: Queue<Job>): Promise<void> {
+  async #claim(queue: Jobs<Job>): Promise<void> {
     try {
       while (this.#hasNews && this.#underWay < queue.slots && !drain().hasBegun) {
         this.#hasNews = false;
@@ -57,7 +57,7 @@ export class QueueWorker<Job extends { readonly id: string }> {
     }
   }
 
-  async #attempt(queue: Queue<Job>, job: Job): Promise<void> {
+  async #attempt(queue: Jobs<Job>, job: Job): Promise<void> {
     this.#underWay += 1;
     try {
       await queue.attempt(job);

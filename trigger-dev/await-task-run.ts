@@ -33,7 +33,7 @@ const answer = z.object({
  * @throws AbortTaskRunError, which is not retried, when the run is gone or has not ended well; Error when
  *   the service does not answer
  */
-export async function driveTaskRun(
+export async function awaitTaskRun(
   service: Service,
   { taskRunId }: TaskPayload,
   pause: (seconds: number) => Promise<unknown>,
