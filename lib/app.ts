@@ -251,7 +251,6 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
 }
 
 export async function createApp(settings: Config): Promise<App> {
-  log().level = settings.LOG_LEVEL;
   const db = setProcessWide("database", createDatabase(settings));
   const queues = createQueues(settings);
   const models = await createModels(settings);

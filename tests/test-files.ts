@@ -45,11 +45,14 @@ function reaches(
   return false;
 }
 
-/** Returns the test files that need no server, no browser and no build. */
+/** Returns the test files that need no server, no browser and no build, and those of packages that are asked for. */
 export const quickFiles = (): string[] =>
   globSync("{tests,packages/*/tests}/**/*.test.ts", { cwd: projectRoot }).filter((file) => {
     const path = join(projectRoot, file);
-    return !file.endsWith(".soak.test.ts") && !reaches(path, SLOW) && !reaches(path, BROWSER);
+    if (file.endsWith(".soak.test.ts")) return false;
+    const isAsked = (name: string) => name.startsWith("packages/") && file.startsWith(name);
+    if (process.argv.some(isAsked)) return true;
+    return !reaches(path, SLOW) && !reaches(path, BROWSER);
   });
 
 const TESTS = join(projectRoot, "tests") + sep;

@@ -15,7 +15,6 @@ import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider
 import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
 import { createWebApiResearch } from "../../lib/research/adapters/web-api.ts";
 import { createTriggerTaskRunner } from "../../lib/task-runs/adapters/trigger/provider.ts";
@@ -32,6 +31,7 @@ import type { serveHandlers } from "../support/fakes/vendor-server.ts";
 import { startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
 import { probes } from "../support/fixtures/content.ts";
 import { sql } from "../support/harness/stack.ts";
+import { unusedDatabase } from "../support/harness/unused-database.ts";
 
 type Vendor = Awaited<ReturnType<typeof serveHandlers>>;
 interface Subject {
@@ -80,7 +80,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
       key,
       connect: (apiKey) =>
         new ComposioConnectors({
-          db: currentDatabase(),
+          db: unusedDatabase,
           apiKey,
           baseUrl,
           receivesEvents: true,

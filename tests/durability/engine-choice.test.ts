@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { createEngine } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { unusedDatabase } from "../support/harness/unused-database.ts";
 
 const required = {
   SUPABASE_URL: "http://127.0.0.1:1",
@@ -17,7 +17,7 @@ const onVercel = {
   MAIL_FROM: "no-reply@example.com",
 };
 const engineOf = async (settings: Record<string, string>): Promise<string> =>
-  (await createEngine(currentDatabase(), parseConfig({ ...required, ...settings }))).name;
+  (await createEngine(unusedDatabase, parseConfig({ ...required, ...settings }))).name;
 
 const DATABASE_URL = "postgres://127.0.0.1:1/none";
 

@@ -23,15 +23,17 @@ beforeAll(async () => {
   // The end of its database is no news.
   vi.stubEnv("LOG_LEVEL", "silent");
   const settings = parseConfig(parts.env);
+  const db = createDatabase(settings);
   app = {
-    db: createDatabase(settings),
-    sandboxes: await createSandboxes(createDatabase(settings), settings),
+    db,
+    sandboxes: await createSandboxes(db, settings),
     mediaStorage: await createMediaStorage(settings),
   };
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   folder = await mkdtemp(join(tmpdir(), "shared-settings-"));
 });
 afterAll(async () => {
+  await app?.db.close();
   await sql?.end();
   await parts?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -88,8 +90,9 @@ test("a server with another folder is refused, until the folder is declared to b
 
 test("a server without files of others in its folder needs no folder", async () => {
   const remote = {
+    ...app,
     sandboxes: { ...app.sandboxes, folders: undefined },
-    media: { ...app.mediaStorage, name: "supabase" },
+    mediaStorage: { ...app.mediaStorage, name: "supabase" },
   };
   const settings = given({ DATA_DIR: "/dev/null/data" });
   const found = await joinInstallation(settings, remote as unknown as typeof app);

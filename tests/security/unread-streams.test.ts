@@ -7,11 +7,7 @@ import { streamResponse } from "../../lib/turns/stream-turn.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { stack } from "../support/harness/stack.ts";
-
-const unusedDatabase = {
-  call: () => Promise.reject(new Error("Nothing is read from the database")),
-  close: async () => {},
-};
+import { unusedDatabase } from "../support/harness/unused-database.ts";
 
 it("HEAD answers as GET does, at once and without a body, while a turn is running", async () => {
   const person = await createPerson();

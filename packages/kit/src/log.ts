@@ -2,7 +2,7 @@
  * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
  * keys; redaction is the second line of defense. No URL in a line has a query, a fragment or a user. Of an
  * error it logs the type, message and stack only, and no text that the message quotes
- * (`describe-error.ts`). A line within a trace has its `traceId`. The composition root sets its level.
+ * (`describe-error.ts`). A line within a trace has its `traceId`. `LOG_LEVEL` is its level, `info` if that is unknown.
  */
 import pino from "pino";
 import { describeError } from "./describe-error.ts";
@@ -22,8 +22,10 @@ export const secretFields = [
 ];
 
 export function log(): pino.Logger {
+  const { LOG_LEVEL: level = "info" } = process.env;
   return processWide("log", () =>
     pino({
+      level: level === "silent" || Object.hasOwn(pino.levels.values, level) ? level : "info",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isDestructive } from "../../../lib/connectors/adapters/composio/answers.ts";
 import { ComposioConnectors } from "../../../lib/connectors/adapters/composio/provider.ts";
-import { currentDatabase } from "../../../lib/platform/current-app.ts";
 import { createTrigger } from "../../../lib/triggers/create-trigger.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeComposio, startFakeComposio } from "../../support/fakes/composio.ts";
@@ -25,6 +24,7 @@ import { authorize, statesOf } from "../../support/harness/connections.ts";
 import { decide, openConsent } from "../../support/harness/consent.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { sql, stack } from "../../support/harness/stack.ts";
+import { unusedDatabase } from "../../support/harness/unused-database.ts";
 
 const actions = z.object({
   success: z.literal(true),
@@ -318,10 +318,9 @@ describe("with Composio", () => {
     ]);
   });
 
-  const db = currentDatabase();
   it("an action is destructive if its tags say so, or do not say", async () => {
     const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
-    const given = { db, apiKey, baseUrl, receivesEvents: false, timeoutMs: 10_000 };
+    const given = { db: unusedDatabase, apiKey, baseUrl, receivesEvents: false, timeoutMs: 10_000 };
     const adapter = new ComposioConnectors(given);
     const describe = (connector: string, action: string) =>
       adapter.describeAction({ connector, action });
@@ -409,8 +408,8 @@ describe("with Composio", () => {
 
   it("no trigger at an event is created where the secret is missing with which they are signed", async () => {
     const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
-    const given = { db, apiKey, baseUrl, receivesEvents: false, timeoutMs: 1_000 };
-    const app = { db, connectors: new ComposioConnectors(given) };
+    const given = { db: unusedDatabase, apiKey, baseUrl, receivesEvents: false, timeoutMs: 1_000 };
+    const app = { db: unusedDatabase, connectors: new ComposioConnectors(given) };
     const values = { kind: "connector", connector: "gmail", event: "ANY", config: {} } as const;
     expect(await createTrigger(app, randomUUID(), randomUUID(), values, pino())).toMatchObject({
       code: "not_configured",

@@ -6,6 +6,7 @@ import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
 import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
+import { currentDatabase } from "../../../lib/platform/current-app.ts";
 import { createQueues } from "../../../lib/platform/queues.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
 import { type Given, openEcho } from "../../../packages/endpoint/tests/exchange.ts";
@@ -15,6 +16,7 @@ import { stack } from "./stack.ts";
 export function appOf(queues: Partial<App["queues"]> = {}): App {
   Object.assign(process.env, stack.env);
   return {
+    db: currentDatabase(),
     queues: { ...createQueues(config()), ...queues },
     identity: new TokenVerifier(),
     requestLog: new RequestLog(async () => {}),

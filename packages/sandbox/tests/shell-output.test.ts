@@ -9,7 +9,7 @@ import {
   type LiveStreams,
   liveStreams,
   withLiveOutput,
-} from "../../../packages/sandbox/src/adapters/local/live-output.ts";
+} from "../src/adapters/local/live-output.ts";
 
 const LIMITS = { maxOutputSize: 100_000, maxLoopIterations: 2_000 };
 const FILES = {

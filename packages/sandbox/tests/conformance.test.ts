@@ -20,7 +20,7 @@ import {
 import { createSystemProvider } from "@platform/sandbox/system";
 import { createVercelProvider } from "@platform/sandbox/vercel";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
+import { type FakeVercel, startFakeVercel } from "../../../tests/support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { CommandOptions } from "@platform/sandbox/port";
 import { createVercelProvider } from "@platform/sandbox/vercel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
+import { type FakeVercel, startFakeVercel } from "../../../tests/support/fakes/vercel-sandbox.ts";
 
 const options = { timeoutMs: 30_000, maxOutputChars: 10_000 } satisfies CommandOptions;
 
