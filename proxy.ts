@@ -1,7 +1,7 @@
 import { answerUnknownPath, refuseUndecodablePath } from "@platform/endpoint/unknown-path";
 import { type NextRequest, NextResponse } from "next/server";
 import { createPageCache, guardPage } from "@/lib/http/guard-page.ts";
-import { currentDatabase } from "@/lib/platform/current-app.ts";
+import { currentDatabase } from "@/lib/platform/database/create-database.ts";
 
 /** Of the API, which answers its unknown paths itself, and routes beside it, which have their own headers. */
 const ROUTE =

@@ -14,9 +14,10 @@ import { projectRoot } from "./project-root.ts";
 const BUDGETS = "docs/budgets.json";
 const FOLDERS = ["app", "lib", "packages", "scripts", "trigger-dev"];
 const OWN = /^(?:app|lib|packages)\//;
-/** The modules that a route may load, unless it starts runs or serves chats and MCP. */
+/** The modules that a route may load, unless it starts runs, makes requests of models, or serves MCP. */
 const MAX_MODULES = 130;
-const STARTS_RUNS = /^app\/api\/(?:chat|cron|mcp|triggers|tasks\/\[id\]\/run)\//;
+const STARTS_RUNS =
+  /^app\/api\/(?:chat|cron|mcp|triggers|tasks\/\[id\]\/run|sessions\/\[sessionId\]\/chats\/\[chatId\]\/(?:compact|context))\//;
 /** The files from the route of a chat message to the model and back, as docs/architecture.md lists them. */
 const MAX_CHAT_FILES = 50;
 

@@ -11,7 +11,7 @@ import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
-import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/state.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/turn-key.ts";
 import { type Approval, type ApprovalRule, approval, approvalRule } from "./contract.ts";
 
 const decisions = z.discriminatedUnion("superseded", [

@@ -7,13 +7,8 @@ import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
-import {
-  type LimitNote,
-  type LoadedTurnKey,
-  limitNote,
-  type Reservation,
-  refuseSuperseded,
-} from "../running-turn/state.ts";
+import { type LimitNote, limitNote, type Reservation } from "../running-turn/state.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/turn-key.ts";
 
 const outcomes = ["reserved", "wait", "superseded", "budget_reached", "unpriced_model"] as const;
 const outcome = z.enum([...outcomes, ...limitNames]);

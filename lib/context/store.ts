@@ -12,13 +12,8 @@ import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
-import {
-  type Compaction,
-  type LoadedTurnKey,
-  refuseSuperseded,
-  type TurnState,
-  turnState,
-} from "../running-turn/state.ts";
+import { type Compaction, type TurnState, turnState } from "../running-turn/state.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/turn-key.ts";
 
 const missing = refusalOf(chatErrors, "missing");
 const nextTurn = z.object({ turn: turnState }).transform(({ turn }) => turn);

@@ -15,8 +15,8 @@ import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import type { Database } from "../platform/database/port.ts";
-import { reapDeadTurn } from "../turns/end-turn.ts";
 import type { EndParts } from "../turns/finish-stream.ts";
+import { reapDeadTurn } from "../turns/reap-turn.ts";
 import { sweepVersions } from "../workspace/store.ts";
 import {
   type AgeSweep,

@@ -16,7 +16,8 @@ import { hasStopped } from "./calls.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
-import type { ActiveTurn, KnownCall, LoadedTurnKey, Reservation, TurnEnd } from "./state.ts";
+import type { ActiveTurn, KnownCall, Reservation, TurnEnd } from "./state.ts";
+import type { LoadedTurnKey } from "./turn-key.ts";
 
 /** The durable step in which model calls are made. */
 export interface ModelSteps {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "./measure-step.ts";
-import type { TurnKey } from "./state.ts";
+import type { TurnKey } from "./turn-key.ts";
 /** Records untrusted content that the turn has met outside of its tools. Returns all of the turn. */
 export function markUntrusted(
   db: Database,

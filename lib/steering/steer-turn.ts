@@ -6,7 +6,8 @@
 import type { SteeringMessage } from "@platform/agent/conversation";
 import { hasFiles } from "../running-turn/land-files.ts";
 import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
-import type { ActiveTurn, LoadedTurnKey } from "../running-turn/state.ts";
+import type { ActiveTurn } from "../running-turn/state.ts";
+import type { LoadedTurnKey } from "../running-turn/turn-key.ts";
 import { storeSteeringFiles, takeSteeringMessages } from "./store.ts";
 
 /**

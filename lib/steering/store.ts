@@ -5,7 +5,8 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
-import { type LoadedTurnKey, stored } from "../running-turn/state.ts";
+import { stored } from "../running-turn/state.ts";
+import type { LoadedTurnKey } from "../running-turn/turn-key.ts";
 /**
  * Takes the messages that wait to steer the turn, before the model call `step`. A turn that was stopped or
  * loaded by another process takes none.

@@ -6,15 +6,8 @@ import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { MeasuredStep } from "../running-turn/measure-step.ts";
-import {
-  compaction,
-  type KnownCall,
-  knownCalls,
-  type LoadedTurnKey,
-  refuseSuperseded,
-  stored,
-  type TurnKey,
-} from "../running-turn/state.ts";
+import { compaction, type KnownCall, knownCalls, stored } from "../running-turn/state.ts";
+import { type LoadedTurnKey, refuseSuperseded, type TurnKey } from "../running-turn/turn-key.ts";
 /**
  * Records calls that are about to start, under ids that are unique in the turn.
  * @returns the calls that were recorded before and must not run again.

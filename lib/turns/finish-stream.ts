@@ -13,7 +13,8 @@ import {
   readProgress,
   steeringChunks,
 } from "../running-turn/read-chunks.ts";
-import type { ActiveTurn, LoadedTurnKey, TurnEnd, TurnMetadata } from "../running-turn/state.ts";
+import type { ActiveTurn, TurnEnd, TurnMetadata } from "../running-turn/state.ts";
+import type { LoadedTurnKey } from "../running-turn/turn-key.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";
 import { finishTurn } from "./store/turns.ts";
 

@@ -1,8 +1,8 @@
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../running-turn/run.ts";
-import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
+import { reapDeadTurn } from "./reap-turn.ts";
 import { findActiveTurn } from "./store/claims.ts";
 import { selectRun } from "./store/runs.ts";
 

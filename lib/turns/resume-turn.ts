@@ -1,9 +1,9 @@
 import { type AppError, appError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Parts } from "../parts.ts";
-import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { awaitRun, findRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
+import { reapDeadTurn } from "./reap-turn.ts";
 import { replayTurn } from "./replay-turn.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 import { streamTurn } from "./stream-turn.ts";

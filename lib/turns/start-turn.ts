@@ -22,10 +22,10 @@ import type { TurnState } from "../running-turn/state.ts";
 import { checkClientTools, checkOptions } from "../templates/check-options.ts";
 import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
-import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { awaitRun } from "./get-run.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
+import { reapDeadTurn } from "./reap-turn.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { draining, startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
 import {

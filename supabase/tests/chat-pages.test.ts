@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { selectChatBody } from "../../lib/sessions/store.ts";
 import { createSession } from "../../tests/support/fixtures/sessions.ts";
 import { createPerson } from "../../tests/support/harness/clients.ts";

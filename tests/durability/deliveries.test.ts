@@ -10,7 +10,7 @@ import { createMailer, createSandboxes } from "../../lib/app.ts";
 import { MailWorker } from "../../lib/delivery/mail-worker.ts";
 import { claimDeliveries } from "../../lib/delivery/store.ts";
 import { config, parseConfig } from "../../lib/platform/config.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { WebhookWorker } from "../../lib/webhooks/webhook-worker.ts";

@@ -14,7 +14,7 @@ import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provi
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import type { App } from "../../lib/parts.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import {
   endLostSubscriptions,
   runRetention,

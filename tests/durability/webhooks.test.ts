@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { newSecret } from "../../lib/webhooks/secret.ts";
 import { claimDeliveries, recordAttempt } from "../../lib/webhooks/store.ts";

@@ -11,7 +11,7 @@ import {
   findRunCredential,
 } from "../../lib/identity/keys/derive-run-credential.ts";
 import { hashKey, newKey } from "../../lib/identity/keys/key-format.ts";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { openText, sealText } from "../../lib/platform/seal-text.ts";
 import { isSecret } from "../../lib/triggers/authenticate-event.ts";
 import { startOwnParts } from "../support/harness/stack.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createMediaStorage, createSandboxes } from "../../lib/app.ts";
 import { checkShared, joinInstallation } from "../../lib/health/check-shared.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createDatabase } from "../../lib/platform/database/query.ts";
+import { createDatabase } from "../../lib/platform/database/create-database.ts";
 import type { Command } from "../../scripts/command.ts";
 import { makeKey } from "../../scripts/make-key.ts";
 import { startOwnParts } from "../support/harness/stack.ts";

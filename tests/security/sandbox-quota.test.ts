@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalProvider } from "@platform/sandbox/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { currentDatabase } from "../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { accountSpace } from "../../lib/sandbox/store.ts";
 import { measureFolder } from "../../packages/sandbox/src/adapters/local/measure-folder.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";

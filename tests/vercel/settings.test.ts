@@ -10,7 +10,7 @@ import {
   createSandboxes,
 } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { createDatabase } from "../../lib/platform/database/query.ts";
+import { createDatabase } from "../../lib/platform/database/create-database.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
 
 const required = {

@@ -12,13 +12,12 @@ import {
   activeTurn,
   type KnownCall,
   knownCalls,
-  type LoadedTurnKey,
-  refuseSuperseded,
   stored,
   type TurnEnd,
   type TurnMetadata,
   type TurnState,
 } from "../../running-turn/state.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "../../running-turn/turn-key.ts";
 
 const loadedTurn = z.discriminatedUnion("outcome", [
   activeTurn,

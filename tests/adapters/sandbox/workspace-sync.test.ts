@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createLocalProvider } from "@platform/sandbox/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDiskContents } from "../../../lib/content/storage/adapters/disk.ts";
-import { currentDatabase } from "../../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../../lib/platform/database/create-database.ts";
 import { writeFile } from "../../../lib/workspace/store-content.ts";
 import { syncSandbox } from "../../../lib/workspace/sync-sandbox.ts";
 import { setting, sql, stack } from "../../support/harness/stack.ts";

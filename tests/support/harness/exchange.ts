@@ -6,7 +6,7 @@ import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
 import type { App } from "../../../lib/parts.ts";
 import { config } from "../../../lib/platform/config.ts";
-import { currentDatabase } from "../../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../../lib/platform/database/create-database.ts";
 import { createQueues } from "../../../lib/platform/queues.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
 import { type Given, openEcho } from "../../../packages/endpoint/tests/exchange.ts";

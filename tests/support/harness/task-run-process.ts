@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { appError, isAppError } from "@platform/endpoint/contract/app-error";
 import { z } from "zod";
-import { currentDatabase } from "../../../lib/platform/current-app.ts";
+import { currentDatabase } from "../../../lib/platform/database/create-database.ts";
 import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/task-runs/store.ts";
 import { WebhookWorker } from "../../../lib/webhooks/webhook-worker.ts";
 
