@@ -16,8 +16,8 @@ import {
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { bytesOf } from "../src/adapters/local/folders.ts";
-import { measureFolder } from "../src/adapters/local/measure-folder.ts";
+import { bytesOf } from "../../../packages/sandbox/src/adapters/local/folders.ts";
+import { measureFolder } from "../../../packages/sandbox/src/adapters/local/measure-folder.ts";
 
 const LEFT_OVER = ".just-bash-write-1";
 const QUOTA = 1_000;
