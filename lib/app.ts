@@ -14,7 +14,7 @@ import { log } from "@platform/kit/log";
 import { setProcessWide } from "@platform/kit/process-wide";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { count, observe, observePool } from "@platform/kit/telemetry/metrics";
-import type { ContentProvider } from "@platform/media/port";
+import type { MediaProvider } from "@platform/media/port";
 import { createThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { CatalogProvider } from "./catalog/port.ts";
@@ -133,7 +133,7 @@ export async function createSandboxes(db: Database, settings: Config): Promise<S
 }
 
 /** Null without a vendor where the renderer is not installed, as on Vercel. */
-export async function createContent(
+export async function createMediaProvider(
   {
     FAL_KEY: key,
     FAL_BASE_URL: baseUrl,
@@ -142,16 +142,16 @@ export async function createContent(
     DATA_DIR,
   }: Config,
   { probes, renderings }: Readonly<Record<"probes" | "renderings", FairQueue>>,
-): Promise<ContentProvider | null> {
+): Promise<MediaProvider | null> {
   if (key) {
-    const { FalContent } = await import("@platform/media/fal");
-    return new FalContent({ key, baseUrl, storageUrl, models, probes });
+    const { FalMedia } = await import("@platform/media/fal");
+    return new FalMedia({ key, baseUrl, storageUrl, models, probes });
   }
   const { canRender } = await import("@platform/media/embedded/render-process");
   if (!canRender("images")) return null;
-  const { EmbeddedContent } = await import("@platform/media/embedded");
+  const { EmbeddedMedia } = await import("@platform/media/embedded");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
-  return new EmbeddedContent(root, { queue: renderings });
+  return new EmbeddedMedia(root, { queue: renderings });
 }
 
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
@@ -262,7 +262,7 @@ export async function createApp(settings: Config): Promise<App> {
     modelOutages: new ModelOutages(),
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
     sandboxes: setProcessWide("sandboxes", await createSandboxes(db, settings)),
-    mediaProvider: await createContent(settings, queues),
+    mediaProvider: await createMediaProvider(settings, queues),
     mediaStorage: media,
     contentStorage: await createContentStorage(settings),
     taskRunner: await createTaskRunner(db, settings),

@@ -12,7 +12,7 @@ import type { EffectLine } from "@platform/endpoint/contract/approvals";
 import type { OwnRequest } from "@platform/endpoint/contract/effects";
 import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { TtlCache } from "@platform/kit/ttl-cache";
-import type { ContentProvider } from "@platform/media/port";
+import type { MediaProvider } from "@platform/media/port";
 import type { ThumbnailCache } from "@platform/media/shrink-image";
 import type { SandboxProvider } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
@@ -38,7 +38,7 @@ export interface App {
   readonly contextWindows: ContextWindows;
   readonly sandboxes: SandboxProvider;
   /** Null where nothing can make videos and images. */
-  readonly mediaProvider: ContentProvider | null;
+  readonly mediaProvider: MediaProvider | null;
   readonly mediaStorage: MediaStorage;
   readonly contentStorage: ContentStorage;
   readonly taskRunner: TaskRunner;

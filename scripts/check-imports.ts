@@ -90,10 +90,10 @@ function usage({ modules }: ICruiseResult, routes: Map<string, Set<string>>): Bu
     use.files += 1;
     use.lines += readFileSync(join(projectRoot, source), "utf8").split("\n").length - 1;
   }
-  const own = new Map(modules.map(({ source, dependencies }) => [source, dependencies]));
-  for (const [route, { size }] of routes) {
+  for (const { source, dependencies } of modules) {
+    const size = routes.get(source)?.size ?? 0;
     // The domains that the route itself names.
-    for (const { resolved } of own.get(route) ?? []) {
+    for (const { resolved } of size === 0 ? [] : dependencies) {
       const use = used[/^lib\/[^/]+/.exec(resolved)?.[0] ?? ""];
       if (use) use.modules = Math.max(use.modules ?? 0, size);
     }
@@ -137,12 +137,8 @@ const options = await extractOptions(join(projectRoot, ".dependency-cruiser.cjs"
 const tsConfig = extractTsConfig(join(projectRoot, "tsconfig.base.json"));
 const { output: graph } = await cruise(FOLDERS, options, undefined, { tsConfig });
 if (typeof graph === "string") throw new Error("The import graph is no object");
-if (process.argv.includes("--print")) {
-  console.log(JSON.stringify(usage(graph, routesIn(graph)), null, 2));
-} else {
-  const { output, exitCode } = await format(graph, { outputType: "err" });
-  console.log(output);
-  const found = [...faults(graph)];
-  for (const fault of found) console.log(fault);
-  process.exitCode = exitCode || Math.min(found.length, 1);
-}
+const { output, exitCode } = await format(graph, { outputType: "err" });
+console.log(output);
+const found = [...faults(graph)];
+for (const fault of found) console.log(fault);
+process.exitCode = exitCode || Math.min(found.length, 1);

@@ -6,10 +6,10 @@ import { turnPolicies } from "@platform/kit/network-policy";
 import { continueTrace, inSpan } from "@platform/kit/telemetry/spans";
 import { canRender, render } from "@platform/media/embedded/render-process";
 import {
-  type ContentProvider,
   type GeneratedFile,
   generationFailed,
   generationTimedOut,
+  type MediaProvider,
   type Submission,
 } from "@platform/media/port";
 import { z } from "zod";
@@ -183,7 +183,7 @@ async function isActive(db: Database, { runId, accountId }: GenerationJob): Prom
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
   generationRequest.parse(JSON.parse(openText(sealed, runId)));
 
-function provider({ mediaProvider }: Needs): ContentProvider {
+function provider({ mediaProvider }: Needs): MediaProvider {
   if (!mediaProvider) throw new Error("The settings have no provider of images and videos");
   return mediaProvider;
 }

@@ -6,7 +6,7 @@ import {
   chatArguments,
   chatErrors,
 } from "@platform/endpoint/contract/chat-address";
-import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
+import { budgetReached, reservation } from "@platform/endpoint/contract/quota";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
@@ -74,18 +74,6 @@ export const beginCompaction = (
     z.union([nextTurn, refused, missing]),
   );
 
-const reservation = z
-  .enum(["reserved", "budget_reached", "unpriced_model", "superseded"])
-  .transform(
-    (outcome): AppError | undefined =>
-      ({
-        reserved: undefined,
-        budget_reached: budgetReached,
-        unpriced_model: unpricedModel,
-        superseded: changed,
-      })[outcome],
-  );
-
 /**
  * Reserves the cost of a model call of an account that has a budget. Errors: 402 when nothing is left of the
  * budget, or the account does not allow unpriced models; 409 when the lease is lost.
@@ -100,7 +88,7 @@ export const reserveCompactionCall = (
     db,
     "reserve_compaction_call",
     { p_account_id: address.accountId, p_id: id, p_estimate_usd: estimateUsd },
-    reservation,
+    reservation(changed),
   );
 
 export interface MadeCompaction

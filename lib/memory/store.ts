@@ -11,7 +11,7 @@ import {
   pageArguments,
   pageOf,
 } from "@platform/endpoint/contract/pagination";
-import { budgetReached, unpricedModel } from "@platform/endpoint/contract/quota";
+import { reservation } from "@platform/endpoint/contract/quota";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
@@ -53,18 +53,16 @@ export function selectProposals(
   return call(db, "list_memory_proposals", args, pageOf(storedProposal, page));
 }
 
+const byId =
+  (name: "find_memory_proposal" | "reject_memory_proposal") =>
+  (db: Database, accountId: string, id: string): Promise<MemoryProposal | AppError> =>
+    call(db, name, { p_account_id: accountId, p_id: id }, z.union([proposal, refusal]));
+
 /** Errors: 404. */
-export const findProposal = (
-  db: Database,
-  accountId: string,
-  id: string,
-): Promise<MemoryProposal | AppError> =>
-  call(
-    db,
-    "find_memory_proposal",
-    { p_account_id: accountId, p_id: id },
-    z.union([proposal, refusal]),
-  );
+export const findProposal = byId("find_memory_proposal");
+
+/** Errors: 404; 409 for a proposal that is accepted. */
+export const rejectProposal = byId("reject_memory_proposal");
 
 /** @param contentId the text of the proposal in the storage. Errors: 404, 409; `CONTENT_GONE`. */
 export function recordAcceptance(
@@ -81,19 +79,6 @@ export function recordAcceptance(
   };
   return call(db, "accept_memory_proposal", args, z.union([proposal, refusal]));
 }
-
-/** Errors: 404; 409 for a proposal that is accepted. */
-export const rejectProposal = (
-  db: Database,
-  accountId: string,
-  id: string,
-): Promise<MemoryProposal | AppError> =>
-  call(
-    db,
-    "reject_memory_proposal",
-    { p_account_id: accountId, p_id: id },
-    z.union([proposal, refusal]),
-  );
 
 const job = z.object({
   id: z.string(),
@@ -119,18 +104,6 @@ export function claimProposals(
   return call(db, "claim_memory_proposals", args, z.array(job));
 }
 
-const reservation = z
-  .enum(["reserved", "budget_reached", "unpriced_model", "superseded"])
-  .transform(
-    (outcome): AppError | undefined =>
-      ({
-        reserved: undefined,
-        budget_reached: budgetReached,
-        unpriced_model: unpricedModel,
-        superseded: staleProposal,
-      })[outcome],
-  );
-
 /**
  * Reserves the cost of a model call, if the account has a budget.
  * @param estimateUsd null when the price is not known
@@ -144,7 +117,7 @@ export const reserveProposalCall = (
     db,
     "reserve_memory_call",
     { p_account_id: accountId, p_id: id, p_lease_id: leaseId, p_estimate_usd: estimateUsd },
-    reservation,
+    reservation(staleProposal),
   );
 
 export interface ProposalEnd {

@@ -18,7 +18,7 @@ export function output(step: Step<unknown>): Decision {
   const { turn, steps } = step.current;
   const { outcome } = turn.options;
   if (!turn.output_schema || !previous) return undefined;
-  const earlier = outcome ? earlierVerdicts(step).length : 0;
+  const earlier = outcome ? verdictsOf(step).earlier.length : 0;
   const submitted = submissionIn(turn.output_schema, steps, results, earlier);
   if (submitted && "error" in submitted) return failed(submitted.error);
   step.output = submitted?.output;
@@ -36,9 +36,8 @@ export async function outcome(step: Step<JudgeParts>): Promise<Decision> {
   const { outcome } = turn.options;
   const isDone = output || (!turn.output_schema && previous && hasStopped(previous));
   if (!outcome || !previous || !isDone) return undefined;
-  const given =
-    verdictsIn(step.current.log.committed()).find(({ index }) => index === step.index) ??
-    (await judge(step, outcome, output));
+  const { earlier, own } = verdictsOf(step);
+  const given = own ?? (await judge(step, outcome, earlier));
   if (!given) return CANCELLED;
   const { verdict, iteration } = given.verdict;
   const isLastTry = iteration >= outcome.max_iterations || repeatsOutput(steps);
@@ -53,13 +52,14 @@ export async function outcome(step: Step<JudgeParts>): Promise<Decision> {
 async function judge(
   step: Step<JudgeParts>,
   outcome: Outcome,
-  output: Step<unknown>["output"],
+  earlier: readonly GivenVerdict[],
 ): Promise<GivenVerdict | null> {
   step.maySteer = true;
+  const { output } = step;
   const { turn, steps, log } = step.current;
   const { turnId } = step.at;
   const signal = AbortSignal.any([step.stop, log.failed]);
-  const work = { turnId, turn, steps, earlier: earlierVerdicts(step), output, signal };
+  const work = { turnId, turn, steps, earlier, output, signal };
   const verdict = await judgeTurn(step.app, outcome, work).catch((error: unknown) => {
     if (step.stop.aborted) return null;
     throw error;
@@ -72,5 +72,11 @@ async function judge(
   return given;
 }
 
-const earlierVerdicts = ({ current, index }: Step<unknown>): GivenVerdict[] =>
-  verdictsIn(current.log.committed()).filter((verdict) => verdict.index < index);
+/** Returns the verdict that was given before this step, if it is repeated, and those before earlier ones. */
+function verdictsOf({ current, index }: Step<unknown>) {
+  const verdicts = verdictsIn(current.log.committed());
+  return {
+    earlier: verdicts.filter((verdict) => verdict.index < index),
+    own: verdicts.find((verdict) => verdict.index === index),
+  };
+}

@@ -78,7 +78,7 @@ export interface Wait {
   readonly maxSeconds: number;
 }
 
-/** Ends the step; the turn goes on with the next one. */
+/** Ends the step; the turn continues with the next one. */
 export interface Continue {
   readonly next: RunningTurn;
 }

@@ -10,6 +10,7 @@ import { type SubagentWork, toolFailure } from "@platform/agent/tools/tool";
 import type { JSONValue, ModelMessage, ToolModelMessage } from "ai";
 import { type ContextParts, callWithinContext, fitContext } from "../context/fit-context.ts";
 import { canReachWeb, config } from "../platform/config.ts";
+import { hasStopped } from "../running-turn/calls.ts";
 import { measureStep } from "../running-turn/measure-step.ts";
 import { answeringModels, resultsWithImages } from "../running-turn/model-call.ts";
 import {
@@ -79,8 +80,8 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
     const previous = steps.at(-1);
     const progress = progressOf(work.task, steps);
     run.show(progress);
-    const hasEnded = previous && previous.calls.length === 0 && !previous.hasInvalidCall;
-    if (hasEnded || steps.length >= MAX_SUBAGENT_STEPS) return reportOf(steps);
+    if ((previous && hasStopped(previous)) || steps.length >= MAX_SUBAGENT_STEPS)
+      return reportOf(steps);
     const showOutput = (output: JSONValue) => run.show({ ...progress, output });
     const results = previous
       ? await run.runCalls(turn, steps.length, previous.calls, showOutput)

@@ -1,4 +1,4 @@
-/** Commits the answer of a step, from which the turn goes on, or ends with it. */
+/** Commits the answer of a step, after which the turn continues, or ends with it. */
 
 import type { StepResult } from "@platform/agent/step-result";
 import { drain } from "@platform/kit/drain";
@@ -33,14 +33,14 @@ export async function commit(step: Step<EffectParts & Parts<"db">>): Promise<Dec
   if (isRefused) return endWithout(failed(answer.error));
   if (!measure) throw new Error("A call has an answer and no measure");
   const measured = await measure.complete(answer);
-  const isLast =
-    !answer.hasInvalidCall &&
-    (turn.headless ? answer.calls.length === 0 : ownCalls(answer).length === 0);
+  const isLast = turn.headless
+    ? hasStopped(answer)
+    : !answer.hasInvalidCall && ownCalls(answer).length === 0;
   // A model that has stopped is asked once for its output, and the work of a turn with an outcome is judged.
-  const goesOn = turn.output_schema
+  const hasMoreWork = turn.output_schema
     ? !steps.some(hasStopped)
     : turn.options.outcome !== undefined && hasStopped(answer);
-  if (!isLast || goesOn) return { next: await commitAnswer(step, answer, measured) };
+  if (!isLast || hasMoreWork) return { next: await commitAnswer(step, answer, measured) };
   const end: End = turn.output_schema
     ? failed(NOT_SUBMITTED)
     : { end: "completed", finishReason: answer.finishReason };

@@ -8,7 +8,7 @@ import { createGatewayModels } from "@platform/agent/models/gateway";
 import { offerModels } from "@platform/agent/models/offer-models";
 import { createOpenAiCompatibleModels } from "@platform/agent/models/openai-compatible";
 import type { Checkable, Probe } from "@platform/kit/outbound/probe";
-import { FalContent } from "@platform/media/fal";
+import { FalMedia } from "@platform/media/fal";
 import { createVercelProvider } from "@platform/sandbox/vercel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider.ts";
@@ -124,7 +124,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return {
       vendor,
       key: vendor.key,
-      connect: (key) => new FalContent({ key, probes, baseUrl, storageUrl }),
+      connect: (key) => new FalMedia({ key, probes, baseUrl, storageUrl }),
     };
   },
   async "Supabase Storage"() {

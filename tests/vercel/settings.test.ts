@@ -3,9 +3,9 @@
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  createContent,
   createEngine,
   createMailer,
+  createMediaProvider,
   createMediaStorage,
   createSandboxes,
 } from "../../lib/app.ts";
@@ -72,7 +72,7 @@ describe("images and videos", () => {
   afterEach(() => process.chdir(project));
   const queuesOf = (settings: Record<string, string>) => createQueues(parseConfig(settings));
   const contentOf = async (settings: Record<string, string>) =>
-    (await createContent(parseConfig(settings), queuesOf(settings)))?.name ?? "none";
+    (await createMediaProvider(parseConfig(settings), queuesOf(settings)))?.name ?? "none";
 
   it("are made by nobody where neither a vendor is set nor the renderer is installed", async () => {
     process.chdir(tmpdir());

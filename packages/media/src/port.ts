@@ -139,7 +139,7 @@ export type Submission = Readonly<Record<string, string | number | boolean>>;
  * Errors: 400 for an input that cannot be used; 429 and 503 with `retry-after` when too many orders wait;
  * 502 `Video generation failed` or `Image generation failed`; 504 when the provider's own deadline passes.
  */
-export interface ContentProvider extends Checkable {
+export interface MediaProvider extends Checkable {
   readonly name: string;
   /** The notice on each result of a provider without a generative model; absent for any other provider. */
   readonly notice?: string;

@@ -17,9 +17,9 @@ import {
 import { digest } from "../../../tests/support/fixtures/encoded-media.ts";
 import { renderSettings } from "../../../tests/support/fixtures/renderer.ts";
 import { decodeVideo } from "../../../tests/support/harness/decode.ts";
-import { EmbeddedContent } from "../src/adapters/embedded/provider.ts";
-import { FalContent } from "../src/adapters/fal/provider.ts";
-import type { ContentProvider, MediaFile } from "../src/port.ts";
+import { EmbeddedMedia } from "../src/adapters/embedded/provider.ts";
+import { FalMedia } from "../src/adapters/fal/provider.ts";
+import type { MediaFile, MediaProvider } from "../src/port.ts";
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
@@ -28,11 +28,11 @@ let mediaFolder: MediaFolder;
 let image: MediaFile;
 let fal: FakeFal;
 const never = new AbortController().signal;
-const providers: Record<string, () => Promise<ContentProvider>> = {
+const providers: Record<string, () => Promise<MediaProvider>> = {
   embedded: async () =>
-    new EmbeddedContent(await mediaFolder.folder(), renderSettings({ report: () => {} })),
+    new EmbeddedMedia(await mediaFolder.folder(), renderSettings({ report: () => {} })),
   fal: async () =>
-    new FalContent({
+    new FalMedia({
       key: fal.key,
       probes,
       baseUrl: fal.origin,

@@ -18,12 +18,12 @@ import {
   waitingFor,
 } from "../../../tests/support/fixtures/content.ts";
 import { makeImage, makeSound, makeVideo } from "../../../tests/support/fixtures/encoded-media.ts";
-import { FalContent } from "../src/adapters/fal/provider.ts";
-import type { ContentProvider, MediaFile, VideoOrder } from "../src/port.ts";
+import { FalMedia } from "../src/adapters/fal/provider.ts";
+import type { MediaFile, MediaProvider, VideoOrder } from "../src/port.ts";
 
 let mediaFolder: MediaFolder;
 let fal: FakeFal;
-let provider: ContentProvider;
+let provider: MediaProvider;
 let image: MediaFile;
 let upright: MediaFile;
 let video: MediaFile;
@@ -31,8 +31,8 @@ let audio: MediaFile;
 const reports: string[] = [];
 const never = new AbortController().signal;
 
-const create = (more: Partial<ConstructorParameters<typeof FalContent>[0]> = {}) =>
-  new FalContent({
+const create = (more: Partial<ConstructorParameters<typeof FalMedia>[0]> = {}) =>
+  new FalMedia({
     ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10, probes },
     report: (cause) => reports.push(cause),
     ...more,
@@ -63,7 +63,7 @@ const makeUpright = async () =>
 /** The folder of a new order, and what came of it. */
 async function order(
   details: Partial<VideoOrder>,
-  by: ContentProvider = provider,
+  by: MediaProvider = provider,
   signal: AbortSignal = never,
 ) {
   const folder = await mediaFolder.folder();
@@ -73,7 +73,7 @@ async function order(
 /** The error of an order that left nothing behind and says nothing of who makes videos. */
 async function fail(
   details: Partial<VideoOrder>,
-  by: ContentProvider = provider,
+  by: MediaProvider = provider,
   signal: AbortSignal = never,
 ): Promise<AppError> {
   const { folder, outcome } = await order(details, by, signal);

@@ -3,7 +3,8 @@
  * 429 or 507: clients and proxies retry those by themselves, and no retry succeeds until something has
  * been deleted.
  */
-import { appError } from "./app-error.ts";
+import { z } from "zod";
+import { type AppError, appError } from "./app-error.ts";
 
 /** The account already has `ACCOUNT_ACTIVE_TURNS` active turns. */
 export const tooManyTurns = appError(
@@ -37,3 +38,18 @@ export const mediaQuotaExceeded = appError(
   "media_full",
   "The account's media storage is full: delete media to make room",
 );
+
+/**
+ * Returns the schema of the outcome of a reservation for a model call: undefined, or the error.
+ * @param superseded the error if the lease of the work was lost
+ */
+export const reservation = (superseded: AppError) =>
+  z.enum(["reserved", "budget_reached", "unpriced_model", "superseded"]).transform(
+    (outcome): AppError | undefined =>
+      ({
+        reserved: undefined,
+        budget_reached: budgetReached,
+        unpriced_model: unpricedModel,
+        superseded,
+      })[outcome],
+  );

@@ -17,10 +17,10 @@ import { log } from "@platform/kit/log";
 import { runtimePath } from "@platform/kit/runtime-path";
 import { z } from "zod";
 import {
-  type ContentProvider,
   type GeneratedFile,
   generationFailed,
   type ImageOrder,
+  type MediaProvider,
   type Ordered,
   type Submission,
   type VideoOrder,
@@ -50,7 +50,7 @@ interface Rendering {
 }
 
 /** An order waits in a folder of `root`. Any process of the machine can render it after the first one has died. */
-export class EmbeddedContent implements ContentProvider {
+export class EmbeddedMedia implements MediaProvider {
   readonly name = NAME;
   readonly notice =
     "Made by the renderer of this installation, which is no generative model: it draws the prompt over a gradient or over the input. The operator can set FAL_KEY.";

@@ -21,11 +21,11 @@ import { z } from "zod";
 import { download } from "../../download.ts";
 import {
   type AspectRatio,
-  type ContentProvider,
   type GeneratedFile,
   generationFailed,
   type ImageOrder,
   type MediaFile,
+  type MediaProvider,
   type Ordered,
   type Submission,
   type VideoMode,
@@ -92,7 +92,7 @@ type Kind = Submitted["kind"];
 const unknownModel = invalidField("model", "model is not known");
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
-export class FalContent implements ContentProvider {
+export class FalMedia implements MediaProvider {
   readonly name = "fal";
   readonly makesVideos = true;
   readonly #client: FalClient;
