@@ -3,10 +3,11 @@
  * breaks one, and fails when there is any.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import { toolOperations } from "../lib/openapi/describe-tools.ts";
 import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
+import { listMigrations } from "./embedded/list-migrations.ts";
 import { projectRoot } from "./project-root.ts";
 
 const MAX_ROUTE_LINES = 20;
@@ -141,9 +142,9 @@ function* faultsOfLockFile(): Generator<string> {
 
 /** The server asks the database for this migration, and refuses to start without it. */
 function* faultsOfSchemaVersion(): Generator<string> {
-  const newest = readdirSync(join(projectRoot, "supabase/migrations")).sort().at(-1) ?? "";
-  if (!newest.startsWith(`${SCHEMA_VERSION}_`)) {
-    yield `SCHEMA_VERSION is ${SCHEMA_VERSION}, and the newest migration is ${newest}`;
+  const newest = listMigrations(join(projectRoot, "supabase")).at(-1);
+  if (newest?.version !== SCHEMA_VERSION) {
+    yield `SCHEMA_VERSION is ${SCHEMA_VERSION}, and the newest migration is ${newest?.file}`;
   }
 }
 

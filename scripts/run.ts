@@ -3,11 +3,13 @@
  * [arguments]`.
  */
 
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBackup } from "./backup/create-backup.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
 import { importCatalog } from "./catalog/import-catalog.ts";
 import { reportGiven } from "./check-given.ts";
+import { listMigrations } from "./embedded/list-migrations.ts";
 import { build, ensureBuild } from "./ensure-build.ts";
 import { makeKey } from "./make-key.ts";
 import { projectRoot } from "./project-root.ts";
@@ -44,6 +46,7 @@ const scripts: Record<string, () => Promise<number>> = {
   key: () => makeKey(args, { name: KEY_COMMAND, reachDatabase: reachEmbedded }),
   "catalog:import": () =>
     importCatalog(args, { name: "npm run catalog:import", reachDatabase: reachEmbedded }),
+  baseline: async () => writeBaseline(),
   check,
 };
 
@@ -66,6 +69,18 @@ async function start(): Promise<number> {
   if (!reportGiven()) return 1;
   await ensureBuild(distDir);
   return serveProduction({ distDir, startParts, keyCommand: KEY_COMMAND });
+}
+
+/** Writes the baseline where the Supabase CLI reads migrations. */
+function writeBaseline(): number {
+  const supabase = join(projectRoot, "supabase");
+  const [baseline] = listMigrations(supabase);
+  if (baseline === undefined) throw new Error("supabase/schemas is missing.");
+  mkdirSync(join(supabase, "migrations"), { recursive: true });
+  const file = join("supabase", "migrations", baseline.file);
+  writeFileSync(join(projectRoot, file), baseline.text());
+  console.log(`${file} is written: \`supabase db push\` applies it to a project without tables.`);
+  return 0;
 }
 
 async function buildDist(): Promise<number> {

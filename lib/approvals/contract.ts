@@ -94,7 +94,7 @@ export const listApprovalsContract = contract({
   summary: "List the requests of the caller's agents for approval, newest first",
   query: pageQuery.extend({
     state: z.enum(STATES).optional().meta({
-      description: "Approvals of this state: `requested` for those that wait for an answer",
+      description: "Approvals of this state: `requested` for requests that wait for an answer",
     }),
   }),
   responses: pageResponse("approvals", approval),

@@ -83,7 +83,7 @@ const endingError = z.object({
 /**
  * Returns the output of the run and the URL of the run, which the headers of an error have, too.
  *
- * Errors: those of the provider; 403 when the account has no room for media; 409 while another attempt is
+ * Errors: all errors of the provider; 403 when the account has no room for media; 409 while another attempt is
  * active; 429 when the account has too many active runs; 504 when the deadline of the response or of the
  * run passes.
  * @throws DatabaseUnavailable
@@ -99,7 +99,7 @@ export async function queueGeneration<T extends object>(
   const { accountId } = caller;
   const credentialId = keyIdOf(caller);
   const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
-  // The words of an order are those of the session in which it was made.
+  // The words of an order come from the session in which it was made.
   const session =
     caller.credential.kind === "run" ? { sessionId: caller.credential.run.sessionId } : {};
   const begun = await beginRun(app.db, {

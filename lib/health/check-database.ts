@@ -19,7 +19,7 @@ import {
 } from "../../packages/world-postgres/src/outage.ts";
 import { MISSING_RIGHTS, type MissingRight } from "../../supabase/missing-rights.ts";
 import type { Config } from "../platform/config.ts";
-import { SCHEMA_VERSION } from "../platform/database/schema-version.ts";
+import { REPLACED_VERSION, SCHEMA_VERSION } from "../platform/database/schema-version.ts";
 import type { Recorded } from "./check-shared.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
@@ -77,12 +77,14 @@ export async function checkDatabase(
 
 function checkMigrations(newest: string | null): Finding {
   if (newest === SCHEMA_VERSION) return ok("migrations", `current (${newest})`);
-  if (newest !== null && newest < SCHEMA_VERSION) return lacksMigrations(newest);
+  if (newest !== null && (newest < SCHEMA_VERSION || newest === REPLACED_VERSION)) {
+    return lacksMigrations(newest);
+  }
   return newest === null
     ? warning(
         "migrations",
         "the database does not record which migrations it has",
-        "Apply supabase/migrations with `supabase db push`, which records them.",
+        "Apply them with bin/migrate or `supabase db push`, which record them.",
       )
     : warning(
         "migrations",
@@ -95,7 +97,7 @@ const lacksMigrations = (newest: string): Finding =>
   misconfigured(
     "migrations",
     `this version needs migration ${SCHEMA_VERSION}, and the newest of the database is ${newest}`,
-    "Run `supabase db push` in the folder of this version, or bin/migrate of its package.",
+    "Run bin/migrate of the package of this version, or `npm run baseline` and `supabase db push` in its folder.",
     ["SUPABASE_URL"],
   );
 
@@ -175,7 +177,7 @@ async function examine(
   const { version, login, has_engine: hasEngine } = serverRow.parse(rows[0]);
   if (!hasEngine) {
     const detail = `the database of ${setting} lacks the tables of the durable engine`;
-    const remedy = `Set ${setting} to a database with all of supabase/migrations (\`supabase db push\`).`;
+    const remedy = `Set ${setting} to a database with all migrations (bin/migrate or \`supabase db push\`).`;
     return [misconfigured("connection", detail, remedy, [setting])];
   }
   const rights = await client.query<MissingRight>(MISSING_RIGHTS);

@@ -115,7 +115,7 @@ const service = {
 };
 
 const database = {
-  SUPABASE_URL: webUrl.describe("A Supabase project with `supabase/migrations` applied."),
+  SUPABASE_URL: webUrl.describe("A Supabase project with the schema of `supabase/schemas`."),
   SUPABASE_SECRET_KEY: text.describe("The project's secret key, `sb_secret_…`."),
   SUPABASE_PUBLISHABLE_KEY: optionalText.describe(
     "The project's public key, with which the console signs people in. Without it the console has no sign-in.",

@@ -135,7 +135,7 @@ const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform
   }),
 );
 
-/** Returns the runs of the account, or those that are for the artist, newest first. */
+/** Returns the runs of the account or of one of its artists, newest first. */
 export function selectRuns(
   db: Database,
   { accountId, limit, artistId }: RunPage,

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { dataDirOf, openDataDir, RESTORING } from "../data-dir.ts";
+import { listMigrations } from "../embedded/list-migrations.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
-import { isUpgradable } from "../embedded/upgrade-history.ts";
+import { isReplaced } from "../embedded/upgrade-to-baseline.ts";
 import { projectRoot } from "../project-root.ts";
 import { type BackupHeader, DUMP, RESTORE_FILES } from "./archive-format.ts";
 import { interruption } from "./preconditions.ts";
@@ -84,10 +85,10 @@ function refuseUsed(dataDir: string): void {
 
 function refuseNewer({ migrations, createdAt }: BackupHeader): void {
   const known = new Set(
-    readdirSync(join(projectRoot, "supabase", "migrations")).map((name) => name.split("_")[0]),
+    listMigrations(join(projectRoot, "supabase")).map(({ version }) => version),
   );
   const unknown = migrations.filter((version) => !known.has(version));
-  if (unknown.length === 0 || isUpgradable(migrations)) return;
+  if (unknown.length === 0 || isReplaced(migrations)) return;
   throw new Error(
     `The backup of ${createdAt} is of a newer version of the code: this one does not have the ` +
       `migrations ${unknown.join(", ")}. Restore it with the version that made it, or a later one.`,

@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type ReservedSql, type Sql } from "postgres";
+import { BASELINE_VERSION } from "../../lib/platform/database/schema-version.ts";
 import { pendingMigrations, recordedVersions } from "./list-migrations.ts";
-import { replacedByBaseline, upgradeToBaseline } from "./upgrade-history.ts";
+import { upgradeToBaseline } from "./upgrade-to-baseline.ts";
 
 /**
  * The maximum wait of a migration's statement for a lock, and of all statements queued behind it. It is shorter than
- * PostgreSQL's `deadlock_timeout` of a second, so that of two that wait for each other the migration gives way.
+ * PostgreSQL's `deadlock_timeout` of a second, so of two transactions that wait for each other the migration gives way.
  */
 const LOCK_TIMEOUT_MS = 500;
 const LOCK_ATTEMPTS = 30;
@@ -48,10 +49,10 @@ const LET_SERVICE_ROLE_THROUGH = `
   $$`;
 
 /**
- * Applies `<folder>/migrations/*.sql` in the order of their names, then `<folder>/seed.sql`. Each file
- * is applied once and recorded where the Supabase CLI records it: in a transaction, unless it consists of
- * `create index concurrently` and `drop index concurrently`. An installation that is older than the
- * baseline is upgraded to it.
+ * Applies the baseline, which `<folder>/schemas/*.sql` defines, then `<folder>/migrations/*.sql` in the order of their
+ * names, then `<folder>/seed.sql`. Each is applied once and recorded where the Supabase CLI records it: in a
+ * transaction, unless it consists of `create index concurrently` and `drop index concurrently`. A database of the
+ * history before the baseline is upgraded to it.
  *
  * Servers may be running: a migration that cannot have a lock within half a second gives up its other locks,
  * and is tried again after a pause.
@@ -66,17 +67,15 @@ export async function applyMigrations(sql: Sql, folder: string): Promise<void> {
   try {
     await connection.unsafe(CREATE_RECORD).simple();
     const recorded = await recordedVersions(connection);
-    const baseline = replacedByBaseline(await pendingMigrations(connection, folder), recorded);
-    if (baseline) {
-      await inTransaction(connection, `migrations/${baseline.file}`, async () => {
-        await upgradeToBaseline(connection, folder, baseline, recorded);
-        await connection`delete from supabase_migrations.schema_migrations`;
-        await connection`insert into supabase_migrations.schema_migrations (version, name)
-          values (${baseline.version}, ${baseline.name})`;
-      });
+    const [first] = await pendingMigrations(connection, folder);
+    if (first?.version === BASELINE_VERSION && recorded.length > 0) {
+      await inTransaction(connection, `migrations/${first.file}`, () =>
+        upgradeToBaseline(connection, folder, first, recorded),
+      );
     }
-    for (const { file, version, name } of await pendingMigrations(connection, folder)) {
-      const text = readFileSync(join(folder, "migrations", file), "utf8");
+    for (const migration of await pendingMigrations(connection, folder)) {
+      const { file, version, name } = migration;
+      const text = migration.text();
       const record = () => connection`
         insert into supabase_migrations.schema_migrations (version, name, statements)
         values (${version}, ${name}, ${[text]})`;

@@ -12,9 +12,8 @@ import { tracePrograms } from "./trace-programs.ts";
 
 /** Files that are loaded by a path that no tracer can see. */
 const UNTRACED = [
-  "supabase/migrations",
+  ...globSync("supabase/{schemas,migrations,upgrade.sql}", { cwd: projectRoot }),
   "supabase/seed.sql",
-  "supabase/upgrade-20261122000343.sql",
   "supabase/templates",
   "scripts/embedded/bootstrap.sql",
   "lib/workspace/example",

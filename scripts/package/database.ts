@@ -53,7 +53,7 @@ export async function migrate(settings: Settings): Promise<number> {
   });
   if (settings.SUPABASE_URL) await withDatabase(settings, (sql) => applyMigrations(sql, folder));
   else await prepareOwn(settings);
-  console.log(`Applied ${pending.length} migrations. The database is up to date.`);
+  console.log(`Applied migrations: ${pending.length}. The database is up to date.`);
   return 0;
 }
 

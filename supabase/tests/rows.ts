@@ -96,11 +96,7 @@ const insertQueuedTurn = async ({ sql }: Transaction, account: string, chat: str
       jsonb_populate_record(null::turn_claim, '{"parts": [], "credential": "key"}')`);
 
 /** Creates one row of every kind; the chat is streaming its turn. */
-export async function createRows(
-  transaction: Transaction,
-  account: string,
-  queueTurn = insertQueuedTurn,
-): Promise<Rows> {
+export async function createRows(transaction: Transaction, account: string): Promise<Rows> {
   const { sql } = transaction;
   const ids = noRows();
   await createChat(transaction, account, ids);
@@ -121,7 +117,7 @@ export async function createRows(
       assistant_message_id, model_id)
     values (${ids.turn}, ${account}, ${ids.session}, ${ids.chat}, ${ids.run}, 'running', 'm1', 'a1',
       'auto')`;
-  await queueTurn(transaction, account, ids.chat);
+  await insertQueuedTurn(transaction, account, ids.chat);
   await sql`insert into agent_templates (id, account_id, title, description, prompt, tags, is_private)
     values (${ids.template}, ${account}, 'own', 'own', 'own', '{}', true)`;
   await sql`insert into api_keys (id, account_id, name, hash, prefix)

@@ -22,6 +22,7 @@ import { gunzipSync } from "node:zlib";
 import postgres from "postgres";
 import type { Headers } from "tar-stream";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { REPLACED_VERSION } from "../../lib/platform/database/schema-version.ts";
 import { startEmbedded } from "../../scripts/embedded/start-embedded.ts";
 import { applyOldMigrations } from "../support/fixtures/old-migrations.ts";
 import {
@@ -147,7 +148,7 @@ describe("a backup", () => {
     const second = `${newName()}.tar.gz`;
     expect(await backUp(second, older)).toBe(DONE);
     const [header] = await readEntries(second);
-    expect(String(header?.content)).toContain("20261122000343");
+    expect(String(header?.content)).toContain(REPLACED_VERSION);
     const dataDir = newName();
     expect(await restore(second, dataDir)).toBe(DONE);
     const migrated = await startEmbedded({ dataDir });

@@ -1,4 +1,5 @@
 /** The self-contained package: what it holds, and what it does in an empty folder. */
+
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { globSync } from "node:fs";
@@ -6,6 +7,7 @@ import { rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import connect from "postgres";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { listMigrations } from "../../scripts/embedded/list-migrations.ts";
 import { type RunningPostgres, runPostgres } from "../../scripts/embedded/run-postgres.ts";
 import { buildPackage } from "../../scripts/package/build-package.ts";
 import { startFakeStorage } from "../support/fakes/supabase-storage.ts";
@@ -91,14 +93,7 @@ describe("a package", () => {
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual([
-      "functions.ts",
-      "migrations",
-      "missing-rights.ts",
-      "seed.sql",
-      "templates",
-      "upgrade-20261122000343.sql",
-    ]);
+    ).toEqual(["functions.ts", "missing-rights.ts", "schemas", "seed.sql", "templates"]);
   });
 
   it("says which settings it needs", async () => {
@@ -111,17 +106,17 @@ describe("a package", () => {
   it("refuses to serve a database that lacks migrations, with the command to run", async () => {
     const { code, output } = await run([bin("server")], empty, { DATABASE_URL: postgres.url });
     expect(code).toBe(1);
-    expect(output).toContain("The database lacks the migration 20261124000000_baseline.sql");
+    expect(output).toContain("The database lacks the migration 20261129000000_baseline.sql");
     expect(output).toContain("Run bin/migrate, or start with bin/server --migrate.");
   });
 
   it("migrates a PostgreSQL that nothing has prepared, once", async () => {
     const settings = { DATABASE_URL: postgres.url };
-    const files = globSync("supabase/migrations/*.sql");
+    const count = listMigrations("supabase").length;
     const first = await run([bin("migrate")], empty, settings);
-    expect(first.output).toBe(`Applied ${files.length} migrations. The database is up to date.\n`);
+    expect(first.output).toBe(`Applied migrations: ${count}. The database is up to date.\n`);
     const second = await run([bin("migrate")], empty, settings);
-    expect(second.output).toBe("Applied 0 migrations. The database is up to date.\n");
+    expect(second.output).toBe("Applied migrations: 0. The database is up to date.\n");
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
@@ -202,7 +197,7 @@ describe("a package with a Supabase project", () => {
     gateway.auth.issuer = own.SUPABASE_JWT_ISSUER ?? "";
     const settings = { ...own, SUPABASE_URL: gateway.origin };
     const migrated = await run([bin("migrate")], empty, settings);
-    expect(migrated.output).toBe("Applied 0 migrations. The database is up to date.\n");
+    expect(migrated.output).toBe("Applied migrations: 0. The database is up to date.\n");
     const server = await startServer(settings);
     expect(server.output()).toContain("with the configured Supabase project");
     const key = await makeKey([bin("key")], empty, settings);

@@ -1,1 +1,0 @@
-alter table public.organization_accounts validate constraint organization_accounts_role_check;

@@ -1,1 +1,0 @@
-alter table public.organization_invitations validate constraint organization_invitations_role_check;

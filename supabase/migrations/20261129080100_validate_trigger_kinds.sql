@@ -1,1 +1,0 @@
-alter table public.task_triggers validate constraint task_triggers_kind;

@@ -1,1 +1,0 @@
-alter table public.trigger_events validate constraint trigger_events_refusal_check;
