@@ -17,7 +17,6 @@ const sources = [
   "packages/skills/built-in",
   "packages/skills/src",
   "packages/world-postgres/src",
-  "supabase/functions.ts",
   "public",
   "next.config.ts",
   "postcss.config.mjs",

@@ -1,5 +1,5 @@
 /**
- * Program: writes supabase/functions.ts from the SQL functions in supabase/schemas. It fails
+ * Program: writes lib/platform/database/functions.ts from the SQL functions in supabase/schemas. It fails
  * when the file was out of date, because it is committed. supabase/tests/functions.test.ts compares it with
  * the catalogs of a database.
  */
@@ -52,7 +52,7 @@ const composites = new Set(
   ),
 );
 const called = globSync("{lib,scripts}/**/*.ts", { cwd: projectRoot })
-  .filter((file) => file !== "supabase/functions.ts")
+  .filter((file) => file !== "lib/platform/database/functions.ts")
   .map((file) => readFileSync(join(projectRoot, file), "utf8"))
   .join("\n");
 const found = new Map<string, Described>();
@@ -72,9 +72,11 @@ export const functions = {
 ${lines.join("\n")}
 } as const;
 `;
-const file = join(projectRoot, "supabase/functions.ts");
+const file = join(projectRoot, "lib/platform/database/functions.ts");
 if (!existsSync(file) || readFileSync(file, "utf8") !== source) {
   writeFileSync(file, source);
-  console.error("supabase/functions.ts was out of date and has been written: commit it.");
+  console.error(
+    "lib/platform/database/functions.ts was out of date and has been written: commit it.",
+  );
   process.exitCode = 1;
 }

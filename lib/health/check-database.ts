@@ -17,8 +17,8 @@ import {
   type Refusal,
   TRANSACTION_MODE,
 } from "../../packages/world-postgres/src/outage.ts";
-import { MISSING_RIGHTS, type MissingRight } from "../../supabase/missing-rights.ts";
 import type { Config } from "../platform/config.ts";
+import { MISSING_RIGHTS, type MissingRight } from "../platform/database/missing-rights.ts";
 import { REPLACED_VERSION, SCHEMA_VERSION } from "../platform/database/schema-version.ts";
 import type { Recorded } from "./check-shared.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";

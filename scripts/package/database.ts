@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Sql } from "postgres";
+import { MISSING_RIGHTS, type MissingRight } from "../../lib/platform/database/missing-rights.ts";
 import { detectPooling } from "../../packages/world-postgres/src/connection.ts";
 import { describeRefusal, TRANSACTION_MODE } from "../../packages/world-postgres/src/outage.ts";
-import { MISSING_RIGHTS, type MissingRight } from "../../supabase/missing-rights.ts";
 import { dataDirOf, openDataDir } from "../data-dir.ts";
 import { applyMigrations } from "../embedded/apply-migrations.ts";
 import { connectPostgres } from "../embedded/connect-postgres.ts";

@@ -1,7 +1,7 @@
 -- The form of times in documents, the identity of the installation, and rate limits.
 --
--- Every table has row-level security without a policy, and the public roles have no rights: only
--- service_role reads and writes. Tables and functions that are created later are closed in the same way.
+-- Every table has row-level security without a policy, which the end of 95_retention.sql enables, and the public roles
+-- have no rights: only service_role reads and writes. Tables and functions that are created later are closed in the same way.
 
 set check_function_bodies = off;
 
@@ -29,7 +29,6 @@ create table public.installation (
   secret_fingerprint text,
   data_dir_id text
 );
-alter table public.installation enable row level security;
 comment on table public.installation is 'Identifies this database: a folder that belongs to another one is left alone.';
 comment on column public.installation.secret_fingerprint is 'HMAC with the API_KEY_SECRET of the servers. Null until one has started.';
 comment on column public.installation.data_dir_id is 'The id of the DATA_DIR that has the sandboxes or media; null until a server has started that keeps them there.';
@@ -91,7 +90,6 @@ create unlogged table public.rate_limits (
   bucket text primary key,
   empty_at double precision not null
 ) with (fillfactor = 50);
-alter table public.rate_limits enable row level security;
 comment on table public.rate_limits is 'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
 comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 

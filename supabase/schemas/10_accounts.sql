@@ -25,7 +25,6 @@ create table public.accounts (
 
 create unique index accounts_personal_email on public.accounts (email) where kind = 'personal';
 create index accounts_admin on public.accounts (id) where is_admin;
-alter table public.accounts enable row level security;
 comment on table public.accounts is 'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
 comment on column public.accounts.is_admin is 'True for the internal admin organization, whose members may act for every account.';
 comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
@@ -50,7 +49,6 @@ create table public.organization_accounts (
 );
 
 create index organization_accounts_account on public.organization_accounts (account_id);
-alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is 'Membership of people in organizations, and links of artists and workspaces to them.';
 comment on column public.organization_accounts.role is 'The role of a person: owner, member, or viewer, who reads and changes nothing. It has no meaning for artists and workspaces.';
 comment on column public.organization_accounts.artist_ids is 'The artists to which a member or viewer is limited; null for the organization with all of them, as for every owner.';
@@ -61,7 +59,6 @@ create table public.deleted_identities (
 );
 
 create index deleted_identities_age on public.deleted_identities (deleted_at);
-alter table public.deleted_identities enable row level security;
 comment on table public.deleted_identities is 'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
 comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';

@@ -18,7 +18,6 @@ create table public.api_keys (
 create index api_keys_account on public.api_keys (account_id, scope, created_at desc, id);
 create index api_keys_run on public.api_keys (run_id) where run_id is not null;
 create index api_keys_dead_run on public.api_keys (revoked_at) where scope = 'run';
-alter table public.api_keys enable row level security;
 comment on table public.api_keys is 'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
 comment on column public.api_keys.scope is 'full for a key of an account; run for the credential of one turn, which ends with the turn.';
 comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
@@ -303,7 +302,6 @@ create table public.signup_codes (
 );
 
 create index signup_codes_expires on public.signup_codes (expires_at);
-alter table public.signup_codes enable row level security;
 comment on table public.signup_codes is 'The current sign-up code of each e-mail address.';
 comment on column public.signup_codes.code_hash is 'HMAC of address and code; null once the code was used or withdrawn.';
 
@@ -326,7 +324,6 @@ create table public.code_tries (
 );
 
 create index code_tries_granted on public.code_tries (granted_at);
-alter table public.code_tries enable row level security;
 comment on table public.code_tries is 'Mails with codes, and the guesses that each network address has left at one.';
 
 create function public.request_signup_code(

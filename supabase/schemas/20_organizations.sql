@@ -22,7 +22,6 @@ create index organization_invitations_email
 create index organization_invitations_inviter
   on public.organization_invitations (invited_by, created_at);
 create index organization_invitations_expires on public.organization_invitations (expires_at);
-alter table public.organization_invitations enable row level security;
 comment on table public.organization_invitations is 'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
 comment on column public.organization_invitations.artist_ids is 'As organization_accounts.artist_ids.';
 comment on column public.organization_invitations.email is 'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
@@ -111,15 +110,12 @@ create function public.list_organizations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     select public.organization_row(o, m.role, m.artist_ids)
     from public.organization_accounts m
     join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
-    where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
+    where m.account_id = p_account_id and (o.created_at, o.id) < (p_after_at, p_after_id)
     order by o.created_at desc, o.id desc
     limit p_limit + 1));
 end
@@ -194,8 +190,6 @@ create function public.list_organization_members(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_limit constant uuid[] := (
     select m.artist_ids from public.organization_accounts m
     where m.organization_id = p_organization_id and m.account_id = p_account_id);
@@ -211,7 +205,7 @@ begin
       'created_at', m.created_at)
     from public.organization_accounts m
     join public.accounts a on a.id = m.account_id and a.kind = 'personal'
-    where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
+    where m.organization_id = p_organization_id and (m.created_at, a.id) < (p_after_at, p_after_id)
       and public.sees_member(p_account_id, p_organization_id, a.id)
     order by m.created_at desc, a.id desc
     limit p_limit + 1));
@@ -409,8 +403,6 @@ create function public.list_organization_invitations(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_refusal constant jsonb := public.organization_refusal(
     public.organization_role(p_account_id, p_organization_id));
 begin
@@ -421,7 +413,7 @@ begin
     select to_jsonb(i)
     from public.organization_invitations i
     where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
-      and (i.created_at, i.id) < (v_after_at, v_after_id)
+      and (i.created_at, i.id) < (p_after_at, p_after_id)
     order by i.created_at desc, i.id desc
     limit p_limit + 1));
 end
@@ -454,9 +446,6 @@ create function public.list_invitations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     select to_jsonb(i) || jsonb_build_object('organization_name', coalesce(o.name, ''))
@@ -465,7 +454,7 @@ begin
     join public.accounts o on o.id = i.organization_id
     where a.id = p_account_id and a.kind = 'personal'
       and i.status = 'pending' and i.expires_at > now()
-      and (i.created_at, i.id) < (v_after_at, v_after_id)
+      and (i.created_at, i.id) < (p_after_at, p_after_id)
     order by i.created_at desc, i.id desc
     limit p_limit + 1));
 end
@@ -590,9 +579,6 @@ create function public.list_artists(
   p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     with linked as (
@@ -613,7 +599,7 @@ begin
     select public.artist_row(p_account_id, a)
     from linked
     join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
-    where (a.created_at, a.id) < (v_after_at, v_after_id)
+    where (a.created_at, a.id) < (p_after_at, p_after_id)
     order by a.created_at desc, a.id desc
     limit p_limit + 1));
 end

@@ -28,7 +28,6 @@ create index sessions_sandbox_bytes on public.sessions (account_id) include (san
   where sandbox_bytes > 0;
 create index sessions_sandbox_reserved on public.sessions (sandbox_reserved_at)
   where sandbox_reserved_at is not null;
-alter table public.sessions enable row level security;
 comment on table public.sessions is 'Sessions: the sandbox and the chats that belong together.';
 comment on column public.sessions.untrusted is 'The untrusted content that turns of the session have met, whose words may be in its files and messages: as turns.untrusted.';
 comment on column public.sessions.sandbox_bytes is 'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
@@ -113,7 +112,6 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 create index chats_asking on public.chats (account_id, created_at desc, id desc)
   where asks_since is not null;
 create index chats_titles on public.chats using gin (public.search_of_title(account_id, title));
-alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
@@ -147,7 +145,6 @@ create index messages_chat_order on public.messages (chat_id, created_at, id);
 create index messages_search on public.messages
   using gin (public.search_of_message(account_id, parts));
 create index messages_without_account on public.messages (chat_id) where account_id is null;
-alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
@@ -163,7 +160,6 @@ create table public.message_usage (
   checked_words_to bigint
 );
 create index message_usage_words on public.message_usage (account_id) where checked_words_to is not null;
-alter table public.message_usage enable row level security;
 comment on table public.message_usage is 'Bytes of messages of each account, kept by triggers on chats.';
 comment on column public.message_usage.checked_words_to is 'Up to which id of account_words the retention job has looked for words that are no longer used, 0 since a message or title was last changed or deleted; null when there is nothing to look for.';
 
@@ -174,7 +170,6 @@ create table public.account_words (
   primary key (account_id, id) include (word)
 );
 create index account_words_word on public.account_words (account_id, word);
-alter table public.account_words enable row level security;
 comment on table public.account_words is 'The words of an account''s messages and titles, for searches with typing errors. Two turns that use a new word at the same time add it twice, because a unique index would make one wait for the other.';
 comment on column public.account_words.id is 'The order in which the words were first used. Frequent words come early.';
 
@@ -190,7 +185,6 @@ create table public.message_feedback (
 );
 
 create index message_feedback_account on public.message_feedback (account_id);
-alter table public.message_feedback enable row level security;
 comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
 comment on column public.message_feedback.account_id is 'The account of the chat.';
 comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
@@ -212,7 +206,6 @@ create table public.chat_shares (
 );
 
 create index chat_shares_newest on public.chat_shares (account_id, created_at desc, id desc);
-alter table public.chat_shares enable row level security;
 comment on table public.chat_shares is 'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
 comment on column public.chat_shares.updated_at is 'When the messages and files were copied.';
 comment on column public.chat_shares.files is 'The files of the share, [{path, name, size}], in the order of shared_files.position.';
@@ -227,7 +220,6 @@ create table public.shared_messages (
 );
 
 create index shared_messages_account on public.shared_messages (account_id);
-alter table public.shared_messages enable row level security;
 comment on table public.shared_messages is 'The messages of a share: texts and names of tools.';
 comment on column public.shared_messages.position is 'From 0, oldest first.';
 
@@ -242,7 +234,6 @@ create table public.shared_files (
 alter table public.shared_files alter column content set storage external;
 
 create index shared_files_account on public.shared_files (account_id);
-alter table public.shared_files enable row level security;
 comment on table public.shared_files is 'The contents of the files of a share, as they were when it was made.';
 comment on column public.shared_files.position is 'From 0, as in chat_shares.files.';
 
@@ -291,13 +282,11 @@ create function public.list_sessions(
 language plpgsql stable set search_path = '' as $$
 declare
   -- Without a cursor a page starts after the greatest key: each page is one range scan.
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     select to_jsonb(s)
     from public.sessions s
-    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    where s.account_id = p_account_id and (s.created_at, s.id) < (p_after_at, p_after_id)
     order by s.created_at desc, s.id desc
     limit p_limit + 1));
 end
@@ -485,9 +474,6 @@ create function public.list_chats(
   p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   perform from public.sessions where id = p_session_id and account_id = p_account_id;
   if not found then
@@ -497,7 +483,7 @@ begin
     select public.chat_row(c)
     from public.chats c
     where c.session_id = p_session_id and c.account_id = p_account_id
-      and (c.created_at, c.id) < (v_after_at, v_after_id)
+      and (c.created_at, c.id) < (p_after_at, p_after_id)
     order by c.created_at desc, c.id desc
     limit p_limit + 1));
 end
@@ -524,8 +510,6 @@ create function public.list_account_chats(
 ) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_archived boolean := p_archived;
   v_pinned boolean := p_pinned;
   -- 1 has the pinned chats, 2 the others, 3 the archived ones.
@@ -568,7 +552,7 @@ begin
     v_bytes := 0;
     for v_chat in
       select c.* from public.chats c
-      where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+      where c.account_id = p_account_id and (c.created_at, c.id) < (p_after_at, p_after_id)
         and (v_archived is null or c.archived = v_archived)
         and (v_pinned is null or c.pinned = v_pinned)
         and (p_artist_id is null or c.session_id in (
@@ -600,8 +584,8 @@ begin
     exit when not p_pinned_first or v_group = v_last_group
       or jsonb_array_length(v_chats) > p_limit;
     v_group := v_group + 1;
-    v_after_at := 'infinity';
-    v_after_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    p_after_at := 'infinity';
+    p_after_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   end loop;
   if v_chats = '[]' and length(p_text) between 4 and 100 then
     v_text := public.corrected_search(p_account_id, p_text);
@@ -1300,14 +1284,11 @@ create function public.list_chat_shares(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     select to_jsonb(s)
     from public.chat_shares s
-    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    where s.account_id = p_account_id and (s.created_at, s.id) < (p_after_at, p_after_id)
     order by s.created_at desc, s.id desc
     limit p_limit + 1));
 end

@@ -20,7 +20,6 @@ create index agent_templates_account_newest
   on public.agent_templates (account_id, created_at desc, id desc);
 create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
-alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
 comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of `runOptions`.';
@@ -36,7 +35,6 @@ create table public.agent_template_shares (
 
 create index agent_template_shares_email_newest
   on public.agent_template_shares (email, template_created_at desc, template_id desc);
-alter table public.agent_template_shares enable row level security;
 comment on table public.agent_template_shares is 'E-mail addresses that a private template is shared with; an address needs no account yet.';
 comment on column public.agent_template_shares.template_created_at is 'Copied from the template, where it never changes: one index serves the list.';
 
@@ -48,7 +46,6 @@ create table public.agent_template_favorites (
 );
 
 create index agent_template_favorites_account on public.agent_template_favorites (account_id);
-alter table public.agent_template_favorites enable row level security;
 comment on table public.agent_template_favorites is 'Which accounts have marked which templates as favorites.';
 
 create table public.agent_template_versions (
@@ -64,7 +61,6 @@ create table public.agent_template_versions (
   created_at timestamptz not null default clock_timestamp(),
   unique (template_id, version)
 );
-alter table public.agent_template_versions enable row level security;
 comment on table public.agent_template_versions is 'The contents that templates have had, written by a trigger. They never change. The first, the newest 500, and those that chats or tasks keep stay.';
 comment on column public.agent_template_versions.is_kept is 'Whether a chat or a task has ever kept this version.';
 
@@ -77,7 +73,6 @@ create table public.agent_template_acceptances (
 
 create index agent_template_acceptances_template
   on public.agent_template_acceptances (template_id);
-alter table public.agent_template_acceptances enable row level security;
 comment on table public.agent_template_acceptances is 'The version of another account''s template that an account has accepted or used last. It outlives the chats and tasks that keep it.';
 
 create function public.can_see_agent_template(
@@ -157,25 +152,23 @@ create function public.list_agent_templates(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_email constant text := (select a.email from public.accounts a where a.id = p_account_id);
   v_ids uuid[];
 begin
   with visible as (
     (
       select t.created_at, t.id from public.agent_templates t
-      where t.account_id = p_account_id and (t.created_at, t.id) < (v_after_at, v_after_id)
+      where t.account_id = p_account_id and (t.created_at, t.id) < (p_after_at, p_after_id)
       order by t.created_at desc, t.id desc
       limit p_limit + 1
     ) union (
       select t.created_at, t.id from public.agent_templates t
-      where not t.is_private and (t.created_at, t.id) < (v_after_at, v_after_id)
+      where not t.is_private and (t.created_at, t.id) < (p_after_at, p_after_id)
       order by t.created_at desc, t.id desc
       limit p_limit + 1
     ) union (
       select s.template_created_at, s.template_id from public.agent_template_shares s
-      where s.email = v_email and (s.template_created_at, s.template_id) < (v_after_at, v_after_id)
+      where s.email = v_email and (s.template_created_at, s.template_id) < (p_after_at, p_after_id)
       order by s.template_created_at desc, s.template_id desc
       limit p_limit + 1
     )
@@ -428,8 +421,6 @@ create function public.list_agent_template_versions(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_template public.agent_templates;
   v_seen integer[];
 begin
@@ -443,7 +434,7 @@ begin
   return to_jsonb(array(
     select public.template_version_row(v_template, v)
     from public.agent_template_versions v
-    where v.template_id = p_id and (v.created_at, v.id) < (v_after_at, v_after_id)
+    where v.template_id = p_id and (v.created_at, v.id) < (p_after_at, p_after_id)
       and (v_seen is null or v.version = any (v_seen))
     order by v.created_at desc, v.id desc
     limit p_limit + 1));

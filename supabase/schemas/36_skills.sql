@@ -9,7 +9,6 @@ create table public.skills (
   created_at timestamptz not null default now(),
   unique (account_id, name)
 );
-alter table public.skills enable row level security;
 comment on table public.skills is 'The skills of accounts, each with the number of its current version. The account may be an organization, whose members use its skills.';
 
 create table public.skill_versions (
@@ -26,7 +25,6 @@ create table public.skill_versions (
 );
 
 create index skill_versions_author on public.skill_versions (author_id) where author_id is not null;
-alter table public.skill_versions enable row level security;
 comment on table public.skill_versions is 'The versions of skills, which never change. The newest 100 of each are kept.';
 comment on column public.skill_versions.files is '[{path, size, text}], or base64 in place of text for bytes that are none.';
 comment on column public.skill_versions.sha256 is 'Of all paths and contents, in hex.';
@@ -38,7 +36,6 @@ create table public.disabled_skills (
   name text not null,
   primary key (account_id, name)
 );
-alter table public.disabled_skills enable row level security;
 comment on table public.disabled_skills is 'Names of skills that the agents of an account do not use, whatever their source. Those of an organization apply to its own skills.';
 
 create type public.known_skill as (

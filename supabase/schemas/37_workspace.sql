@@ -5,7 +5,6 @@ create table public.workspaces (
   bytes bigint not null default 0 check (bytes >= 0),
   revision bigint not null default 0
 );
-alter table public.workspaces enable row level security;
 comment on table public.workspaces is 'The workspace of the account or the artist with this id. It is created with its first file, and its row serializes changes.';
 comment on column public.workspaces.bytes is 'Of all contents, with earlier versions. Kept by triggers on workspace_contents.';
 comment on column public.workspaces.revision is 'Counts the changes, so a session knows whether there are files that its sandbox lacks.';
@@ -22,7 +21,6 @@ create table public.workspace_contents (
 );
 
 create index workspace_contents_unstored on public.workspace_contents (reserved_at) where not is_stored;
-alter table public.workspace_contents enable row level security;
 comment on table public.workspace_contents is 'A content that versions share, in the storage under its id, or the room that is reserved for it while it is stored. The id is never used for another content, so a late removal harms none.';
 comment on column public.workspace_contents.text is 'The start of a text file, for the search; null for other files.';
 
@@ -41,7 +39,6 @@ create index workspace_files_newest on public.workspace_files (workspace_id, upd
   where content_id is not null;
 create index workspace_files_content on public.workspace_files (content_id) where content_id is not null;
 create index workspace_files_deleted on public.workspace_files (updated_at) where content_id is null;
-alter table public.workspace_files enable row level security;
 comment on table public.workspace_files is 'The files of workspaces as of their newest versions.';
 comment on column public.workspace_files.version is 'The number of the newest version.';
 comment on column public.workspace_files.content_id is 'Null for a deleted file, whose row stays to keep its versions and to continue their numbers.';
@@ -63,7 +60,6 @@ create index workspace_versions_content on public.workspace_versions (content_id
   where content_id is not null;
 create index workspace_versions_age on public.workspace_versions (created_at);
 create index workspace_versions_run on public.workspace_versions (run_id) where conflict_of is not null;
-alter table public.workspace_versions enable row level security;
 comment on table public.workspace_versions is 'The versions of files, which never change: each is a content or a deletion.';
 comment on column public.workspace_versions.content_id is 'Null for a deletion.';
 comment on column public.workspace_versions.account_id is 'The account that has written it, or whose run has. No foreign key: the version outlives its author.';
@@ -78,7 +74,6 @@ create table public.workspace_removals (
 );
 
 create index workspace_removals_due on public.workspace_removals (removed_at);
-alter table public.workspace_removals enable row level security;
 comment on table public.workspace_removals is 'Contents that the storage is to lose. No foreign keys: a removal outlives both.';
 comment on column public.workspace_removals.removed_at is 'When the content was removed; it is removed once more an hour later, in case a slow request has stored it since.';
 
@@ -162,8 +157,6 @@ create function public.list_workspace_files(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_owner constant uuid := public.seen_workspace(p_account_id, p_artist_id);
 begin
   return to_jsonb(array(
@@ -172,7 +165,7 @@ begin
     from public.workspace_files f
     join public.workspace_versions v on v.file_id = f.id and v.number = f.version
     where f.workspace_id = v_owner and f.content_id is not null
-      and (f.updated_at, f.id) < (v_after_at, v_after_id)
+      and (f.updated_at, f.id) < (p_after_at, p_after_id)
       and (p_prefix is null or starts_with(f.path, p_prefix))
     order by f.updated_at desc, f.id desc
     limit p_limit + 1));
@@ -201,8 +194,6 @@ create function public.list_workspace_versions(
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_rows jsonb[];
 begin
   v_rows := array(
@@ -210,10 +201,10 @@ begin
     from public.workspace_files f
     join public.workspace_versions v on v.file_id = f.id
     where f.workspace_id = public.seen_workspace(p_account_id, p_artist_id) and f.path = p_path
-      and (v.created_at, v.id) < (v_after_at, v_after_id)
+      and (v.created_at, v.id) < (p_after_at, p_after_id)
     order by v.created_at desc, v.id desc
     limit p_limit + 1);
-  if cardinality(v_rows) = 0 and p_after_at is null then
+  if cardinality(v_rows) = 0 and p_after_at > now() then
     return jsonb_build_object('refused', 'missing');
   end if;
   return to_jsonb(v_rows);
@@ -512,7 +503,6 @@ create table public.workspace_checkouts (
   revision bigint not null default 0,
   is_dirty boolean not null default false
 );
-alter table public.workspace_checkouts enable row level security;
 comment on table public.workspace_checkouts is 'Which state of a workspace the sandbox of a session was given. It is kept here, because the sandbox is hostile.';
 comment on column public.workspace_checkouts.workspace_id is 'No foreign key: files of a deleted workspace are removed from the sandbox, and must not be stored in another one.';
 comment on column public.workspace_checkouts.sandbox is 'Identifies the sandbox. The files of another one are no changes of these.';
@@ -528,7 +518,6 @@ create table public.workspace_checkout_files (
   modified_at text not null,
   primary key (session_id, path)
 );
-alter table public.workspace_checkout_files enable row level security;
 comment on table public.workspace_checkout_files is 'The files that the sandbox of a session was given, or from which they were stored.';
 comment on column public.workspace_checkout_files.bytes is 'The size and modified_at of the file in the sandbox: a file with another one may have changed.';
 
@@ -680,7 +669,6 @@ create table public.memory_proposals (
 
 create index memory_proposals_due on public.memory_proposals (due_at) where due_at is not null;
 create index memory_proposals_account on public.memory_proposals (account_id);
-alter table public.memory_proposals enable row level security;
 comment on table public.memory_proposals is 'Shorter texts for versions of MEMORY.md that are nearly full: one per version, so that two servers do not pay for two.';
 comment on column public.memory_proposals.account_id is 'The account that has written the version. It pays for the proposal, and its setting decides whether a person must accept it.';
 comment on column public.memory_proposals.state is 'due until a model has written the text, and failed if none will. Only the newest version can be replaced, so a text for an earlier one is stale.';
@@ -706,9 +694,6 @@ create function public.list_memory_proposals(
   p_account_id uuid, p_artist_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
-  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
     select public.memory_proposal_row(p)
@@ -716,7 +701,7 @@ begin
     join public.memory_proposals p on p.file_id = f.id
     where f.workspace_id = public.seen_workspace(p_account_id, p_artist_id)
       and p.state in ('proposed', 'accepted', 'rejected')
-      and (p.created_at, p.id) < (v_after_at, v_after_id)
+      and (p.created_at, p.id) < (p_after_at, p_after_id)
     order by p.created_at desc, p.id desc
     limit p_limit + 1));
 end

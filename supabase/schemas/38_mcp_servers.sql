@@ -19,7 +19,6 @@ create table public.mcp_servers (
   updated_at timestamptz not null default now(),
   unique (account_id, name)
 );
-alter table public.mcp_servers enable row level security;
 comment on table public.mcp_servers is 'The MCP servers of accounts.';
 comment on column public.mcp_servers.id is 'Chosen by the server, which seals the secret for it.';
 comment on column public.mcp_servers.secret is 'The headers, or the OAuth tokens, sealed by the server; null without any.';
@@ -41,7 +40,6 @@ create table public.mcp_tools (
   confirmed_sha256 text,
   primary key (server_id, name)
 );
-alter table public.mcp_tools enable row level security;
 comment on table public.mcp_tools is 'The tools of MCP servers, as the servers have last listed them.';
 comment on column public.mcp_tools.definition is 'JSON {title, description, input_schema, read_only}. As text, because models write the fields in the order of the schema, which jsonb does not keep.';
 comment on column public.mcp_tools.fault is 'Why no agent gets the tool; null for none.';
@@ -55,7 +53,6 @@ create table public.mcp_authorizations (
   sealed text not null,
   created_at timestamptz not null default now()
 );
-alter table public.mcp_authorizations enable row level security;
 comment on table public.mcp_authorizations is 'Authorizations at MCP servers that a person has been sent to. The newest of each server counts, once and for ten minutes.';
 comment on column public.mcp_authorizations.url is 'The URL of the server that it is for.';
 comment on column public.mcp_authorizations.sealed is 'What completes it, sealed by the server.';
@@ -119,8 +116,7 @@ language sql stable set search_path = '' as $$
     select public.mcp_server_row(s)
     from public.mcp_servers s
     where s.account_id = p_account_id
-      and (s.created_at, s.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (s.created_at, s.id) < (p_after_at, p_after_id)
     order by s.created_at desc, s.id desc
     limit p_limit + 1))
 $$;

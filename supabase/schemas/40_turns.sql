@@ -60,7 +60,6 @@ create index turns_by_artist on public.turns (account_id, artist_id, created_at 
   where artist_id is not null;
 create index turns_claimed on public.turns (claimed_by)
   where claimed_by is not null and run_id is null and finished_at is null;
-alter table public.turns enable row level security;
 comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
 comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
 comment on column public.turns.message_id is 'The message that is answered: the user''s, or the assistant''s whose question was answered.';
@@ -97,7 +96,6 @@ create table public.turn_steps (
   result jsonb not null,
   primary key (turn_id, index)
 );
-alter table public.turn_steps enable row level security;
 comment on table public.turn_steps is 'The results of the model calls of a turn, in the form that the next call is given. They are deleted with its trace.';
 
 create table public.tool_runs (
@@ -110,7 +108,6 @@ create table public.tool_runs (
   approval_used boolean not null default false,
   primary key (turn_id, tool_call_id)
 );
-alter table public.tool_runs enable row level security;
 comment on table public.tool_runs is 'The tool calls of a running turn, recorded before they start and when they end.';
 comment on column public.tool_runs.finished is 'False with an unknown outcome when the process died: the call is not repeated.';
 comment on column public.tool_runs.approval_used is 'Whether the call has made its request to this service that needed an approval.';
@@ -122,7 +119,6 @@ create table public.subagent_steps (
   result jsonb not null,
   primary key (turn_id, tool_call_id, index)
 );
-alter table public.subagent_steps enable row level security;
 comment on table public.subagent_steps is 'The results of the model calls of a subagent, as turn_steps of its turn; its own tool calls are in tool_runs.';
 comment on column public.subagent_steps.tool_call_id is 'The call of the subagent, as in tool_runs.';
 
@@ -136,7 +132,6 @@ create table public.required_actions (
 
 create index required_actions_account on public.required_actions (account_id);
 create index required_actions_due on public.required_actions (wakes_at);
-alter table public.required_actions enable row level security;
 comment on table public.required_actions is 'What running turns wait for without a process: the results of calls that the client runs. The run of such a turn is suspended until its turn is woken.';
 comment on column public.required_actions.step is 'The step that continues with the results, under which tool_runs has them.';
 comment on column public.required_actions.tool_calls is 'The calls of the client: [{id, name, input}].';
@@ -153,7 +148,6 @@ create table public.turn_skills (
   primary key (turn_id, name)
 );
 create index turn_skills_by_account on public.turn_skills (account_id, name, turn_id);
-alter table public.turn_skills enable row level security;
 comment on table public.turn_skills is 'The skills that turns have loaded.';
 comment on column public.turn_skills.account_id is 'The account of the turn.';
 comment on column public.turn_skills.version is 'Null for a skill without versions: a built-in one, or one of the sandbox.';
@@ -166,7 +160,6 @@ create table public.run_traces (
 );
 
 create index run_traces_age on public.run_traces (created_at);
-alter table public.run_traces enable row level security;
 comment on table public.run_traces is 'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
 comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
 
@@ -186,7 +179,6 @@ create table public.compactions (
 
 create index compactions_chat on public.compactions (chat_id, id desc);
 create index compactions_account on public.compactions (account_id);
-alter table public.compactions enable row level security;
 comment on table public.compactions is 'How the conversation of a chat was compacted for the model. The newest one whose message is on the path of a turn applies to it, so each branch has its own.';
 comment on column public.compactions.turn_id is 'The turn that compacted the conversation; null if a caller requested it between two turns.';
 comment on column public.compactions.message_id is 'The newest message that the compaction covers.';
@@ -203,7 +195,6 @@ create table public.running_compactions (
 );
 
 create index running_compactions_account on public.running_compactions (account_id);
-alter table public.running_compactions enable row level security;
 comment on table public.running_compactions is 'The compactions that callers have requested and that are being made: one per chat, so that two requests do not pay for two summaries. Also the titles that are being written.';
 comment on column public.running_compactions.id is 'Identifies the request that holds the lease, or the turn that writes a title. It is the source of its usage entries.';
 comment on column public.running_compactions.reserved_usd is 'The estimated cost of its model calls, until lease_until.';
@@ -256,7 +247,6 @@ create table public.queued_turns (
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
-alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
@@ -278,7 +268,6 @@ create table public.steering_messages (
 );
 
 create index steering_messages_turn on public.steering_messages (turn_id);
-alter table public.steering_messages enable row level security;
 comment on table public.steering_messages is 'Messages that running turns have taken from the queue. The answer of the turn contains them as parts, so they are not in messages.';
 comment on column public.steering_messages.queued_turn_id is 'The turn that waited with the message, under which its sender finds the stream.';
 comment on column public.steering_messages.step is 'The model call before which the message was taken.';
@@ -788,22 +777,6 @@ exception when sqlstate 'PT403' then
 end
 $$;
 comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. p_setup has the rest of the request: {output_schema, client_tools, webhook_url, deliver, untrusted, connectors, instructions, template_id, template_version, accepts_version, options, default_model_id}, the last six as of update_chat. {refused: budget_reached | too_many_turns | messages_full | session | chat | template | template_version} has changed nothing. A limit of 0 is none.';
-
-create function public.set_turn_output_schema(p_account_id uuid, p_turn_id uuid, p_schema text)
-returns void
-language sql volatile set search_path = '' as $$
-  update public.turns set output_schema = p_schema
-  where id = p_turn_id and account_id = p_account_id
-$$;
-comment on function public.set_turn_output_schema is 'Sets the JSON Schema of the output of a headless run, before the run starts. Servers of the version before call it.';
-
-create function public.set_turn_client_tools(p_account_id uuid, p_turn_id uuid, p_tools text)
-returns void
-language sql volatile set search_path = '' as $$
-  update public.turns set client_tools = p_tools
-  where id = p_turn_id and account_id = p_account_id
-$$;
-comment on function public.set_turn_client_tools is 'Sets the tools that the client of a headless run runs, before the run starts. Servers of the version before call it.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -2224,7 +2197,7 @@ begin
       limit $2 + 1))
   $query$, case when p_skill is not null then
     'join public.turn_skills k on k.turn_id = t.id and k.account_id = $1 and k.name = $10' end) into v_page using p_account_id, p_limit,
-    coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    p_after_at, p_after_id,
     p_status, p_kind, p_chat_id, p_artist_id, p_since, p_skill;
   return v_page;
 end

@@ -26,7 +26,6 @@ create table public.usage_entries (
 create index usage_entries_time on public.usage_entries (account_id, created_at);
 create index usage_entries_unsummed on public.usage_entries (account_id, created_at) where not is_summed;
 create index usage_entries_continued on public.usage_entries (account_id, created_at) where is_continued;
-alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
 comment on column public.usage_entries.source is 'The id of the turn, of the task run of a generation, of a compaction that a caller requested, or of a proposal for a memory.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
@@ -59,7 +58,6 @@ create table public.usage_days (
 );
 create unique index usage_days_key on public.usage_days
   (account_id, day, kind, model_id, api_key_id, artist_id) nulls not distinct;
-alter table public.usage_days enable row level security;
 comment on table public.usage_days is 'The sums of usage_entries that are marked as summed, of each day (UTC). The triggers of usage_entries and the retention job add to them.';
 comment on column public.usage_days.model_runs is 'Sources that have used this model.';
 comment on column public.usage_days.runs is 'As model_runs, but a source that has used several models is in only one of their rows.';
@@ -71,7 +69,6 @@ create table public.usage_months (
   warned_at timestamptz,
   primary key (account_id, month)
 );
-alter table public.usage_months enable row level security;
 comment on table public.usage_months is 'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is 'When the account was told that it has spent 80 % of its budget.';
 

@@ -49,7 +49,6 @@ create index task_runs_inputs on public.task_runs (finished_at) where payload is
 create index task_runs_lease on public.task_runs (lease_until) where lease_until is not null;
 create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
-alter table public.task_runs enable row level security;
 comment on table public.task_runs is 'Runs of the embedded task runner, with a column for each field of the external one''s object.';
 comment on column public.task_runs.idempotency_key is 'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
 comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';

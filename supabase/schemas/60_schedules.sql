@@ -23,7 +23,6 @@ create index scheduled_prompts_account_newest
   on public.scheduled_prompts (account_id, created_at desc, id desc);
 create index scheduled_prompts_due on public.scheduled_prompts (next_run_at) where enabled;
 create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) where artist_id is not null;
-alter table public.scheduled_prompts enable row level security;
 comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
 comment on column public.scheduled_prompts.template_id is 'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
 comment on column public.scheduled_prompts.template_version is 'The version of the template that the task keeps; null for the one of applied_template_version.';
@@ -54,7 +53,6 @@ create index scheduled_firings_task_newest on public.scheduled_firings (task_id,
 create index scheduled_firings_task_run on public.scheduled_firings (task_run_id);
 create index scheduled_firings_waiting
   on public.scheduled_firings (attempt_at) where attempt_at is not null;
-alter table public.scheduled_firings enable row level security;
 comment on table public.scheduled_firings is 'The firings of scheduled prompts. Each is shown as the task run that it names.';
 comment on column public.scheduled_firings.id is 'The effect id of the run.';
 comment on column public.scheduled_firings.task_id is 'Null once the task is deleted.';
@@ -70,7 +68,6 @@ create table public.task_jobs (
 );
 
 create index task_jobs_account on public.task_jobs (account_id);
-alter table public.task_jobs enable row level security;
 comment on table public.task_jobs is 'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
@@ -134,9 +131,7 @@ language sql stable set search_path = '' as $$
   select to_jsonb(array(
     select public.task_row(t)
     from public.scheduled_prompts t
-    where t.account_id = p_account_id and (t.created_at, t.id) < (
-      coalesce(p_after_at, 'infinity'),
-      coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    where t.account_id = p_account_id and (t.created_at, t.id) < (p_after_at, p_after_id)
     order by t.created_at desc, t.id desc
     limit p_limit + 1))
 $$;
@@ -248,8 +243,7 @@ language sql stable set search_path = '' as $$
       select public.firing_row(f)
       from public.scheduled_firings f
       where f.task_id = p_task_id
-        and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
-          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (f.created_at, f.id) < (p_after_at, p_after_id)
       order by f.created_at desc, f.id desc
       limit p_limit + 1))
     end

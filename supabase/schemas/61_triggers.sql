@@ -20,7 +20,6 @@ create table public.task_triggers (
 
 create index task_triggers_account on public.task_triggers (account_id);
 create index task_triggers_task_newest on public.task_triggers (task_id, created_at desc, id desc);
-alter table public.task_triggers enable row level security;
 comment on table public.task_triggers is 'What starts runs of scheduled prompts: requests of others to a URL (webhook), or events of a connected account (connector).';
 comment on column public.task_triggers.id is 'Part of the URL. Chosen by the server, which seals the secret for it.';
 comment on column public.task_triggers.signature is 'How its requests are signed; null for those that carry the secret.';
@@ -48,7 +47,6 @@ create index trigger_events_account on public.trigger_events (account_id);
 create index trigger_events_newest
   on public.trigger_events (trigger_id, created_at desc, id desc);
 create index trigger_events_oldest on public.trigger_events (created_at);
-alter table public.trigger_events enable row level security;
 comment on table public.trigger_events is 'The events of the last seven days.';
 comment on column public.trigger_events.id is 'Also the id of its firing, and so turns.effect_id of the run that it has started. Its content, which a stranger has written, is a file of that run.';
 comment on column public.trigger_events.event_id is 'The sender''s id of the event, which starts one run however often it arrives; null without one.';
@@ -61,7 +59,6 @@ create table public.event_checks (
   changed_at timestamptz not null default clock_timestamp(),
   lease_until timestamptz
 );
-alter table public.event_checks enable row level security;
 comment on table public.event_checks is 'Accounts whose triggers at events of connected accounts have changed since their subscriptions at the provider were compared with them. No foreign key: a subscription outlives its account.';
 comment on column public.event_checks.changed_at is 'The last change. One during a comparison leaves the row for the next.';
 comment on column public.event_checks.lease_until is 'Until when a process ends subscriptions of the account. None is made in the meantime, because it could be one of them.';
@@ -125,8 +122,7 @@ language sql stable set search_path = '' as $$
       select public.trigger_row(t)
       from public.task_triggers t
       where t.task_id = p_task_id and (t.kind = 'webhook' or t.source_id is not null)
-        and (t.created_at, t.id) < (coalesce(p_after_at, 'infinity'),
-          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (t.created_at, t.id) < (p_after_at, p_after_id)
       order by t.created_at desc, t.id desc
       limit p_limit + 1))
     end
@@ -177,8 +173,7 @@ language sql stable set search_path = '' as $$
         left join public.scheduled_firings f on f.id = e.id
         left join public.task_runs r on r.id = f.task_run_id
       where e.trigger_id = p_trigger_id
-        and (e.created_at, e.id) < (coalesce(p_after_at, 'infinity'),
-          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (e.created_at, e.id) < (p_after_at, p_after_id)
       order by e.created_at desc, e.id desc
       limit p_limit + 1))
     end

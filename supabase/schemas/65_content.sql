@@ -9,7 +9,6 @@ create table public.content_templates (
   caption jsonb check (jsonb_typeof(caption) = 'object'),
   edit jsonb check (jsonb_typeof(edit) = 'object')
 );
-alter table public.content_templates enable row level security;
 comment on table public.content_templates is 'Templates of content, the same for every account. supabase/seed.sql keeps them.';
 comment on column public.content_templates.position is 'The place in the list, counted from 1.';
 
@@ -17,7 +16,6 @@ create table public.media_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   bytes bigint not null default 0 check (bytes >= 0)
 );
-alter table public.media_usage enable row level security;
 comment on table public.media_usage is 'Bytes of media of each account, kept by triggers on media_files; its row serializes reservations.';
 
 create table public.media_files (
@@ -31,7 +29,6 @@ create table public.media_files (
 
 create index media_files_run on public.media_files (run_id);
 create index media_files_checked on public.media_files (checked_at);
-alter table public.media_files enable row level security;
 comment on table public.media_files is 'A file of the media storage, or the room that is reserved for it while its run is under way.';
 comment on column public.media_files.run_id is 'The run that made the file; null for one that the account has uploaded.';
 comment on column public.media_files.checked_at is 'When the storage was last asked whether it has the file, and how large it is.';
@@ -44,7 +41,6 @@ create table public.media_removals (
 );
 
 create index media_removals_due on public.media_removals (removed_at);
-alter table public.media_removals enable row level security;
 comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is 'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 

@@ -4,7 +4,6 @@ create table public.sandbox_removals (
   session_id uuid primary key,
   sandbox jsonb not null
 );
-alter table public.sandbox_removals enable row level security;
 comment on table public.sandbox_removals is 'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
 
 create function public.set_sandbox_state(

@@ -20,7 +20,6 @@ create index connections_account on public.connections (account_id, created_at d
 create unique index connections_active on public.connections (account_id, connector)
   where status = 'active';
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
-alter table public.connections enable row level security;
 comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
 comment on column public.connections.state_hash is 'SHA-256 of the secret in the consent link; null once the connection is decided.';
 comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
@@ -37,7 +36,6 @@ create table public.connector_links (
 );
 
 create index connector_links_connection on public.connector_links (connection_id);
-alter table public.connector_links enable row level security;
 comment on table public.connector_links is 'The connections of accounts at a vendor, for as long as it has them: it may not say whose they are.';
 comment on column public.connector_links.connection_id is 'The id of the connection at the vendor.';
 comment on column public.connector_links.started_by is 'The account whose credential started it; null once it was seen active while that account had the right. No foreign key: a deleted account has lost the right.';
@@ -51,7 +49,6 @@ create table public.chat_connectors (
 );
 
 create index chat_connectors_account on public.chat_connectors (account_id);
-alter table public.chat_connectors enable row level security;
 comment on table public.chat_connectors is 'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
 comment on column public.chat_connectors.chat_id is 'The chat; a chat without a row has named none.';
 comment on column public.chat_connectors.account_id is 'The account of the chat.';

@@ -28,7 +28,6 @@ create table public.approvals (
 
 create index approvals_newest on public.approvals (account_id, requested_at desc, id desc);
 create index approvals_requested on public.approvals (account_id) where state = 'requested';
-alter table public.approvals enable row level security;
 comment on table public.approvals is 'Calls that an agent has asked to make, with the description that was shown and who has answered. An approval covers exactly its input.';
 comment on column public.approvals.call_id is 'The call, as in tool_runs.';
 comment on column public.approvals.tool_call_id is 'The call, as the model has named it.';
@@ -56,7 +55,6 @@ create table public.approval_rules (
 create index approval_rules_account on public.approval_rules (account_id, created_at desc, id desc);
 create index approval_rules_chat on public.approval_rules (chat_id) where chat_id is not null;
 create index approval_rules_task on public.approval_rules (task_id) where task_id is not null;
-alter table public.approval_rules enable row level security;
 comment on table public.approval_rules is 'Remembered approvals of a chat or a task: calls of the tool with these fields are not asked for again.';
 comment on column public.approval_rules.approval_id is 'The approval that was remembered. No foreign key: the rule outlives it.';
 
@@ -538,8 +536,7 @@ begin
     join public.chats c on c.id = t.chat_id
     where a.account_id = p_account_id
       and (p_state is null or (a.state = p_state and (p_state <> 'requested' or a.expires_at > now())))
-      and (a.requested_at, a.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (a.requested_at, a.id) < (p_after_at, p_after_id)
     order by a.requested_at desc, a.id desc
     limit p_limit + 1));
 end
@@ -576,8 +573,7 @@ begin
   return to_jsonb(array(
     select to_jsonb(r) from public.approval_rules r
     where r.account_id = p_account_id
-      and (r.created_at, r.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (r.created_at, r.id) < (p_after_at, p_after_id)
     order by r.created_at desc, r.id desc
     limit p_limit + 1));
 end

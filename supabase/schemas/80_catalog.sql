@@ -91,7 +91,6 @@ create table public.catalog_artists (
 
 create index catalog_artists_folded on public.catalog_artists (folded);
 create index catalog_artists_words on public.catalog_artists using gin (words);
-alter table public.catalog_artists enable row level security;
 comment on table public.catalog_artists is 'Artists of the embedded catalog, which answers when no catalog service is configured.';
 comment on column public.catalog_artists.folded is 'The name without case, accents and punctuation; catalog_index fills it.';
 comment on column public.catalog_artists.words is 'What searches match; catalog_index fills it.';
@@ -114,7 +113,6 @@ create table public.catalog_albums (
 );
 
 create index catalog_albums_words on public.catalog_albums using gin (words);
-alter table public.catalog_albums enable row level security;
 comment on table public.catalog_albums is 'Albums of the embedded catalog.';
 comment on column public.catalog_albums.release_date is 'As precise as it is known: YYYY, YYYY-MM or YYYY-MM-DD.';
 comment on column public.catalog_albums.artists is 'The main artists as JSON; catalog_index fills it.';
@@ -128,7 +126,6 @@ create table public.catalog_album_artists (
 );
 
 create index catalog_album_artists_artist on public.catalog_album_artists (artist_id);
-alter table public.catalog_album_artists enable row level security;
 comment on table public.catalog_album_artists is 'The artists of each album.';
 comment on column public.catalog_album_artists.is_main is 'False for an artist of single tracks only: the album is then in the group appears_on.';
 
@@ -151,7 +148,6 @@ create table public.catalog_tracks (
 create index catalog_tracks_words on public.catalog_tracks using gin (words);
 create index catalog_tracks_album on public.catalog_tracks (album_id);
 create index catalog_tracks_isrc on public.catalog_tracks (isrc);
-alter table public.catalog_tracks enable row level security;
 comment on table public.catalog_tracks is 'Tracks of the embedded catalog.';
 comment on column public.catalog_tracks.artists is 'The artists as JSON; catalog_index fills it.';
 
@@ -163,7 +159,6 @@ create table public.catalog_track_artists (
 );
 
 create index catalog_track_artists_artist on public.catalog_track_artists (artist_id);
-alter table public.catalog_track_artists enable row level security;
 comment on table public.catalog_track_artists is 'The artists of each track.';
 
 create table public.catalog_others (
@@ -180,7 +175,6 @@ create table public.catalog_others (
 );
 
 create index catalog_others_words on public.catalog_others using gin (words);
-alter table public.catalog_others enable row level security;
 comment on table public.catalog_others is 'Playlists, shows, episodes and audiobooks of the embedded catalog.';
 comment on column public.catalog_others.details is 'The fields that only this kind of object has.';
 comment on column public.catalog_others.markets is 'The markets where it is available; null for all.';

@@ -18,7 +18,6 @@ create table public.webhooks (
 create unique index webhooks_url on public.webhooks (account_id, url);
 create index webhooks_previous_secret on public.webhooks (previous_secret_until)
   where previous_secret is not null;
-alter table public.webhooks enable row level security;
 comment on table public.webhooks is 'Endpoints that an account wants to be told of events.';
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
 comment on column public.webhooks.disabled_reason is 'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
@@ -54,7 +53,6 @@ create index webhook_deliveries_newest on public.webhook_deliveries
   (webhook_id, created_at desc, id desc);
 create index webhook_deliveries_finished on public.webhook_deliveries (finished_at)
   where finished_at is not null;
-alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is 'Events to deliver, and the log of delivered ones. Their data are ids and states, and the output of a run with a schema.';
 comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is 'Attempts since delivery was last requested. The log has the completed ones.';
@@ -109,8 +107,7 @@ language sql stable set search_path = '' as $$
     select public.webhook_row(w)
     from public.webhooks w
     where w.account_id = p_account_id
-      and (w.created_at, w.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (w.created_at, w.id) < (p_after_at, p_after_id)
     order by w.created_at desc, w.id desc
     limit p_limit + 1))
 $$;
@@ -192,16 +189,6 @@ begin
 end
 $$;
 comment on function public.rotate_webhook_secret is 'Replaces the secret of a webhook; the old one signs too for 24 hours: {webhook} or {refused: missing}.';
-
-create function public.set_turn_webhook(p_account_id uuid, p_turn_id uuid, p_url text)
-returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  update public.turns set webhook_url = p_url
-  where id = p_turn_id and account_id = p_account_id;
-end
-$$;
-comment on function public.set_turn_webhook is 'Sets the URL that is told of the end of a turn, besides the webhooks of its account. Servers of the version before call it.';
 
 -- Events ------------------------------------------------------------------------------------------
 
@@ -307,8 +294,7 @@ language sql stable set search_path = '' as $$
       select to_jsonb(d)
       from public.webhook_deliveries d
       where d.webhook_id = p_webhook_id
-        and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
-          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+        and (d.created_at, d.id) < (p_after_at, p_after_id)
       order by d.created_at desc, d.id desc
       limit p_limit + 1))
     end

@@ -12,7 +12,6 @@ create unique index delivery_addresses_address
   on public.delivery_addresses (account_id, address);
 create index delivery_addresses_newest
   on public.delivery_addresses (account_id, created_at desc, id desc);
-alter table public.delivery_addresses enable row level security;
 comment on table public.delivery_addresses is 'Addresses outside of an account and its organizations that results are mailed to, once their holders have confirmed.';
 
 create table public.delivery_confirmations (
@@ -28,7 +27,6 @@ create index delivery_confirmations_account
 create index delivery_confirmations_address
   on public.delivery_confirmations (address, created_at);
 create index delivery_confirmations_age on public.delivery_confirmations (created_at);
-alter table public.delivery_confirmations enable row level security;
 comment on table public.delivery_confirmations is 'The confirmation mails of the last day. A row stays after its use, because it counts for the limits of mails.';
 
 create table public.delivery_blocks (
@@ -38,7 +36,6 @@ create table public.delivery_blocks (
   created_at timestamptz not null default now(),
   primary key (account_id, address)
 );
-alter table public.delivery_blocks enable row level security;
 comment on table public.delivery_blocks is 'Addresses that get nothing more from an account, members of its organizations included.';
 
 create table public.deliveries (
@@ -69,7 +66,6 @@ create index deliveries_sending on public.deliveries (account_id, sending_at)
   where sending_at is not null;
 create index deliveries_newest on public.deliveries (account_id, created_at desc, id desc);
 create index deliveries_finished on public.deliveries (finished_at) where finished_at is not null;
-alter table public.deliveries enable row level security;
 comment on table public.deliveries is 'One mail per run and recipient, queued in the transaction that ends the run. A row also identifies its mail: the Message-ID is made from it.';
 comment on column public.deliveries.kind is 'email for the result of a run; notice for a mail to the owner about a result that was withheld; waiting for one that the run waits for a person.';
 comment on column public.deliveries.entry is 'Of an email: {subject, attach, format}. Of a notice: {task, reason, withheld, earlier}, the task of the run, how many of its runs were withheld within a day of the notice, and how many more of the notice before.';
@@ -130,8 +126,7 @@ language sql stable set search_path = '' as $$
     select public.delivery_address_row(d)
     from public.delivery_addresses d
     where d.account_id = p_account_id
-      and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (d.created_at, d.id) < (p_after_at, p_after_id)
     order by d.created_at desc, d.id desc
     limit p_limit + 1))
 $$;
@@ -255,16 +250,6 @@ $$;
 comment on function public.resubscribe_address is 'Takes unsubscribe_address back, when the holder of the address asks for it.';
 
 -- The end of a run --------------------------------------------------------------------------------
-
-create function public.set_turn_deliver(
-  p_account_id uuid, p_turn_id uuid, p_entries jsonb, p_approval_days integer default 7
-) returns void
-language sql volatile set search_path = '' as $$
-  update public.turns set
-    deliver = jsonb_build_object('entries', p_entries, 'approval_days', p_approval_days)
-  where id = p_turn_id and account_id = p_account_id
-$$;
-comment on function public.set_turn_deliver is 'Sets who gets the result of a turn, and how long its delivery waits for an approval, before its run starts. Servers of the version before call it.';
 
 create function public.answer_of_turn(p_turn public.turns) returns text
 language sql stable set search_path = '' as $$
@@ -419,8 +404,7 @@ language sql stable set search_path = '' as $$
     select public.delivery_row(d)
     from public.deliveries d
     where d.account_id = p_account_id
-      and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
-        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      and (d.created_at, d.id) < (p_after_at, p_after_id)
     order by d.created_at desc, d.id desc
     limit p_limit + 1))
 $$;

@@ -23,7 +23,6 @@ create index requests_failed on public.requests (account_id, (status / 100), cre
   where status >= 400;
 -- Rows arrive in the order of time, so a few pages of this index find the old ones.
 create index requests_age on public.requests using brin (created_at) with (autosummarize = on);
-alter table public.requests enable row level security;
 comment on table public.requests is 'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is 'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is 'The path of the endpoint with the names of its parameters, not their values.';
@@ -66,7 +65,7 @@ begin
       order by r.created_at desc, r.id desc
       limit $2 + 1))
   $query$ into v_page using p_account_id, p_limit,
-    coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    p_after_at, p_after_id,
     p_status_class, p_route, p_credential, p_api_key_id;
   return v_page;
 end
@@ -88,7 +87,6 @@ create table public.idempotency_keys (
 );
 
 create index idempotency_keys_age on public.idempotency_keys (created_at);
-alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is 'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is 'HMAC of the request that the key was first used with.';

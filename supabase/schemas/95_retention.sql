@@ -6,7 +6,6 @@ create table public.background_jobs (
   lease_until timestamptz,
   finished_at timestamptz
 );
-alter table public.background_jobs enable row level security;
 comment on table public.background_jobs is 'Who does a recurring job now, until when, and when it was last finished.';
 
 create function public.take_job(
@@ -168,3 +167,17 @@ begin
 end
 $$;
 comment on function public.sweep_deleted_identities is 'Forgets accounts that were deleted so many days ago; answers how many.';
+
+-- Row-level security, of all tables above ----------------------------------------------------------
+
+do $$
+declare
+  v_table regclass;
+begin
+  for v_table in
+    select c.oid from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+  loop
+    execute format('alter table %s enable row level security', v_table);
+  end loop;
+end
+$$;

@@ -198,10 +198,9 @@ test("the approval of a delivery expires after the days with which its run has s
   rolledBack(async (transaction) => {
     const { key } = await openTurn(transaction);
     const { sql } = transaction;
-    const entries = [{ kind: "email", to: ["a@example.com"] }];
-    await transaction.call("set_turn_deliver", { ...key, entries, approval_days: 3 });
-    await sql`update turns set options = '{"approvals": {"delivery": "ask"}}'
-      where id = ${key.turn_id}`;
+    const deliver = { entries: [{ kind: "email", to: ["a@example.com"] }], approval_days: 3 };
+    await sql`update turns set options = '{"approvals": {"delivery": "ask"}}',
+      deliver = ${sql.json(deliver)} where id = ${key.turn_id}`;
     await sql`select ask_delivery(t) from turns t where id = ${key.turn_id}`;
     const [asked] = await sql`select extract(day from expires_at - now())::integer as days
       from approvals where turn_id = ${key.turn_id}`;

@@ -3,7 +3,11 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { rolledBack } from "./transaction.ts";
 
-const page = { limit: 20, after_at: null, after_id: null };
+const page = {
+  limit: 20,
+  after_at: "9999-12-31T23:59:59Z",
+  after_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+};
 const none = { artist_id: null, archived: null, pinned: null, text: null };
 
 test("a page of ten thousand chats reads no more rows than it has, with each filter", async () => {

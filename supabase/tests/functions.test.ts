@@ -1,12 +1,12 @@
 /** The descriptions of SQL functions that the service is compiled with are those of the database. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { functions } from "../../lib/platform/database/functions.ts";
 import type { FunctionName } from "../../lib/platform/database/port.ts";
 import { PostgresDatabase } from "../../lib/platform/database/postgres.ts";
 import { createRestDatabase } from "../../lib/platform/database/rest.ts";
 import { createAccount } from "../../tests/support/harness/clients.ts";
 import { sql, stack } from "../../tests/support/harness/stack.ts";
-import { functions } from "../functions.ts";
 
 test("names, arguments and results", async () => {
   const rows = await sql<{ name: string; args: Record<string, string>; returns: string }[]>`

@@ -65,34 +65,6 @@ const attempts: Readonly<Record<string, Attempt>> = {
     await t.call("reserve_media", { ...run, files, limit_bytes: 0 });
     return t.call("discard_run_media", { ...run, kept: [] });
   },
-  set_turn_webhook: async (t, account_id, { turn }) => {
-    await t.call("set_turn_webhook", { account_id, turn_id: turn, url: "https://example.com/" });
-    const [row] = await t.sql`
-      select count(*)::int as told from turns
-      where account_id = ${account_id} and webhook_url is not null`;
-    return row?.told;
-  },
-  set_turn_output_schema: async (t, account_id, { turn }) => {
-    await t.call("set_turn_output_schema", { account_id, turn_id: turn, schema: "{}" });
-    const [row] = await t.sql`
-      select count(*)::int as told from turns
-      where account_id = ${account_id} and output_schema is not null`;
-    return row?.told;
-  },
-  set_turn_client_tools: async (t, account_id, { turn }) => {
-    await t.call("set_turn_client_tools", { account_id, turn_id: turn, tools: "[]" });
-    const [row] = await t.sql`
-      select count(*)::int as told from turns
-      where account_id = ${account_id} and client_tools is not null`;
-    return row?.told;
-  },
-  set_turn_deliver: async (t, account_id, { turn }) => {
-    await t.call("set_turn_deliver", { account_id, turn_id: turn, entries: [] });
-    const [row] = await t.sql`
-      select count(*)::int as set from turns
-      where account_id = ${account_id} and deliver is not null`;
-    return row?.set;
-  },
   mark_turn_untrusted: async (t, account_id, { turn }) => {
     await t.call("mark_turn_untrusted", { account_id, turn_id: turn, sources: [{ kind: "web" }] });
     const [row] = await t.sql`

@@ -5,7 +5,11 @@
 import { noRows, type Rows } from "./rows.ts";
 import type { Argument } from "./transaction.ts";
 
-export const page = { limit: 10, after_at: null, after_id: null };
+export const page = {
+  limit: 10,
+  after_at: "9999-12-31T23:59:59Z",
+  after_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+};
 const template = { title: "t", description: "d", prompt: "p", tags: [], is_private: false };
 
 export const lookups: Readonly<

@@ -2,7 +2,11 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { rolledBack } from "./transaction.ts";
 
-const page = { limit: 25, after_at: null, after_id: null };
+const page = {
+  limit: 25,
+  after_at: "9999-12-31T23:59:59Z",
+  after_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+};
 const none = { status_class: null, route: null, credential: null, api_key_id: null };
 
 test("a page of a long log reads no more rows than it has, with each filter", async () => {

@@ -2,7 +2,11 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { rolledBack } from "./transaction.ts";
 
-const page = { limit: 25, after_at: null, after_id: null };
+const page = {
+  limit: 25,
+  after_at: "9999-12-31T23:59:59Z",
+  after_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+};
 const none = { status: null, kind: null, chat_id: null, artist_id: null, since: null };
 
 test("a page of twenty thousand runs reads no more rows than it has, with each filter", async () => {

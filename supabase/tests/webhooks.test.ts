@@ -65,7 +65,7 @@ test("the webhook_url of a run is told once, through the webhook that has it", (
     const { turn } = await createRows(transaction, account);
     await transaction.sql`delete from webhooks where account_id = ${account}`;
     const url = "https://once.example.com/";
-    await transaction.call("set_turn_webhook", { account_id: account, turn_id: turn, url });
+    await transaction.sql`update turns set webhook_url = ${url} where id = ${turn}`;
     await createWebhook(transaction, account, ["run.completed"], url);
     await finish(transaction, turn, "completed");
     expect(await queued(transaction, account)).toMatchObject([{ url, is_single: false }]);

@@ -93,7 +93,7 @@ describe("a package", () => {
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual(["functions.ts", "missing-rights.ts", "schemas", "seed.sql", "templates"]);
+    ).toEqual(["schemas", "seed.sql", "templates"]);
   });
 
   it("says which settings it needs", async () => {

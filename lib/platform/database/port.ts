@@ -1,5 +1,5 @@
 /** The one way to the database: calls of the SQL functions in supabase/schemas. */
-import type { functions } from "../../../supabase/functions.ts";
+import type { functions } from "./functions.ts";
 
 export type FunctionName = keyof typeof functions;
 

@@ -6,7 +6,7 @@ import { inSpan, sqlSpan } from "@platform/kit/telemetry/spans";
 import pg from "pg";
 import { Pool } from "../../../packages/world-postgres/src/connection.ts";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
-import { functions } from "../../../supabase/functions.ts";
+import { functions } from "./functions.ts";
 import type { Answer, Database, FunctionName } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable, as over REST. */

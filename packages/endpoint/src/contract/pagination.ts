@@ -49,9 +49,13 @@ export function pageResponse<const N extends string, S extends z.ZodType>(name: 
   return listResponse(z.object({ status, ...items, next_cursor: nextCursor }));
 }
 
+/** The cursor of the first page: newer than every row. */
+const BEFORE_FIRST = { at: "9999-12-31T23:59:59Z", id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
+
 /** Returns the arguments of a SQL function that reads a page. */
 export function pageArguments({ limit, cursor }: PageRequest) {
-  return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
+  const { at, id } = cursor ?? BEFORE_FIRST;
+  return { p_limit: limit, p_after_at: at, p_after_id: id };
 }
 
 export interface Page<T> {
