@@ -1,7 +1,24 @@
--- Takes the tables of a database with the newest migration before the baseline to the baseline: see
--- scripts/embedded/upgrade-to-baseline.ts.
+-- Takes the rows of a database with the newest migration before the baseline to the baseline, whose new tables and types
+-- exist by then: see scripts/embedded/upgrade-to-baseline.ts.
 
-drop function public.set_turn_client_tools(uuid, uuid, text);
-drop function public.set_turn_deliver(uuid, uuid, jsonb, integer);
-drop function public.set_turn_output_schema(uuid, uuid, text);
-drop function public.set_turn_webhook(uuid, uuid, text);
+insert into public.removals (kind, owner_id, name, removed_at)
+select 'media', account_id, name, removed_at from public.media_removals
+union all
+select 'content', workspace_id, content_id::text, removed_at from public.workspace_removals;
+insert into public.removals (kind, owner_id, state)
+select 'sandbox', session_id, sandbox from public.sandbox_removals;
+drop table public.media_removals, public.workspace_removals, public.sandbox_removals;
+alter table public.memory_proposals drop column reserved_usd;
+-- Its jobs have ended with the servers.
+drop table public.running_compactions;
+
+drop function public.due_media_removals(integer), public.due_sandbox_removals(integer),
+  public.due_workspace_removals(integer), public.end_media_removal(uuid, text),
+  public.end_sandbox_removal(uuid), public.end_workspace_removal(uuid),
+  public.media_removals_of(uuid, integer), public.reserve_compaction_call(uuid, uuid, numeric),
+  public.reserve_memory_call(uuid, uuid, uuid, numeric),
+  public.reserve_model_call(uuid, uuid, integer, numeric, numeric, numeric, integer),
+  public.set_turn_client_tools(uuid, uuid, text),
+  public.set_turn_deliver(uuid, uuid, jsonb, integer),
+  public.set_turn_output_schema(uuid, uuid, text),
+  public.set_turn_webhook(uuid, uuid, text);

@@ -1,11 +1,11 @@
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
 import type { Logger } from "pino";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
-import { endMediaRemoval } from "../content/media-store.ts";
+import { dueRemovals, endRemoval } from "../content/removals.ts";
 import type { Parts } from "../parts.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { selectSessions } from "../sessions/store.ts";
-import { deleteAccountRows, leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
+import { deleteAccountRows, leaveOrganizations, removeAccount } from "./store.ts";
 
 const BATCH = 100;
 
@@ -56,11 +56,11 @@ async function removeMedia(
   { db, mediaStorage }: Parts<"db" | "mediaStorage">,
   accountId: string,
 ): Promise<void> {
-  for (let due = await mediaToRemove(db, accountId); due.length > 0; ) {
-    for (const key of due) {
-      await mediaStorage.remove(key);
-      await endMediaRemoval(db, key);
+  const next = () => dueRemovals(db, "media", BATCH, accountId);
+  for (let due = await next(); due.length > 0; due = await next()) {
+    for (const removal of due) {
+      await mediaStorage.remove({ accountId, name: removal.name });
+      await endRemoval(db, "media", removal);
     }
-    due = await mediaToRemove(db, accountId);
   }
 }

@@ -7,7 +7,6 @@ import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { clearedFields } from "@platform/endpoint/contract/fields";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import type { MediaKey } from "../content/storage/media-name.ts";
 import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
@@ -89,15 +88,6 @@ export function removeAccount(
 }
 
 const BATCH = 100;
-
-/** Returns files that the storage is to remove, also of an account that is deleted. */
-export const mediaToRemove = (db: Database, accountId: string): Promise<MediaKey[]> =>
-  call(
-    db,
-    "media_removals_of",
-    { p_account_id: accountId, p_batch: BATCH },
-    z.array(z.object({ accountId: z.string(), name: z.string() })),
-  );
 
 /** Yields rows of an account in the order of their ids, read in batches. */
 export async function* exportRows<S extends z.ZodType>(

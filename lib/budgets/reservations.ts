@@ -69,14 +69,14 @@ export class ModelCalls {
     const endedUsd = this.#endedUsd;
     const args = {
       p_account_id: accountId,
-      p_turn_id: turnId,
+      p_id: turnId,
       p_load: load,
       p_released_usd: others === 0 ? null : endedUsd,
       p_spent_usd: spentUsd,
       p_estimate_usd: estimateUsd,
       p_in_flight: others,
     };
-    const answer = await call(this.#db, "reserve_model_call", args, outcome);
+    const answer = await call(this.#db, "reserve_call", args, outcome);
     refuseSuperseded(answer === "superseded", turnId);
     const isReserved = answer === "reserved";
     // Another call may have ended in the meantime.

@@ -12,7 +12,8 @@ import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
-import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
+import { endRemoval } from "./removals.ts";
+import { newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
 interface Origin {
   readonly accountId: string;
@@ -114,11 +115,6 @@ export async function deleteMedia(
     return appError("not_found", "Media not found");
   }
   await mediaStorage.remove(key);
-  await endMediaRemoval(db, key);
+  await endRemoval(db, "media", { ownerId: key.accountId, name });
   return undefined;
-}
-
-/** Records that the storage has removed a file whose row was deleted. */
-export async function endMediaRemoval(db: Database, { accountId, name }: MediaKey): Promise<void> {
-  await call(db, "end_media_removal", { p_account_id: accountId, p_name: name }, z.null());
 }

@@ -10,16 +10,17 @@ import type { Parts } from "../parts.ts";
 import type { UsageEntry } from "../running-turn/measure-step.ts";
 import type { ModelCallParts } from "../running-turn/model-call.ts";
 import type { TurnState } from "../running-turn/state.ts";
+import { reserveJobCall } from "../running-turn/store.ts";
 import { openSandbox, writeFiles } from "../running-turn/turn-sandbox.ts";
 import { describeContext, measureContext } from "./chat-context.ts";
 import type { ChatContext, CompactedContext } from "./contract.ts";
 import { MIN_ROOM_TOKENS } from "./fit-context.ts";
 import {
   beginCompaction,
+  changedChat,
   endCompaction,
   type MadeCompaction,
   type RequestedCompaction,
-  reserveCompactionCall,
 } from "./store.ts";
 import { writeSummary } from "./write-summary.ts";
 
@@ -105,7 +106,8 @@ async function compact(
   const signal = AbortSignal.timeout(DEADLINE_MS);
   let refusal: AppError | undefined;
   const reserve = async (estimateUsd: number | null): Promise<void> => {
-    refusal = await reserveCompactionCall(app.db, request, estimateUsd);
+    const job = { accountId: request.address.accountId, id: request.id };
+    refusal = await reserveJobCall(app.db, job, estimateUsd, changedChat);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   try {

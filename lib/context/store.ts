@@ -6,7 +6,7 @@ import {
   chatArguments,
   chatErrors,
 } from "@platform/endpoint/contract/chat-address";
-import { budgetReached, reservation } from "@platform/endpoint/contract/quota";
+import { budgetReached } from "@platform/endpoint/contract/quota";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import type { Database } from "../platform/database/port.ts";
@@ -18,7 +18,7 @@ import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/turn-key.t
 const missing = refusalOf(chatErrors, "missing");
 const nextTurn = z.object({ turn: turnState }).transform(({ turn }) => turn);
 
-const changed = appError(
+export const changedChat = appError(
   "conflict",
   "The chat has changed while it was compacted: request it again",
 );
@@ -27,7 +27,7 @@ const refused = refusalOf({
   compacting: appError("conflict", "The chat is being compacted: wait for the end"),
   budget_reached: budgetReached,
   chat: chatErrors.chat,
-  changed,
+  changed: changedChat,
 });
 
 /**
@@ -72,23 +72,6 @@ export const beginCompaction = (
       p_lease_seconds: leaseSeconds,
     },
     z.union([nextTurn, refused, missing]),
-  );
-
-/**
- * Reserves the cost of a model call of an account that has a budget. Errors: 402 when nothing is left of the
- * budget, or the account does not allow unpriced models; 409 when the lease is lost.
- * @param estimateUsd null when the price is not known
- */
-export const reserveCompactionCall = (
-  db: Database,
-  { id, address }: RequestedCompaction,
-  estimateUsd: number | null,
-): Promise<AppError | undefined> =>
-  call(
-    db,
-    "reserve_compaction_call",
-    { p_account_id: address.accountId, p_id: id, p_estimate_usd: estimateUsd },
-    reservation(changed),
   );
 
 export interface MadeCompaction

@@ -11,7 +11,6 @@ import {
   pageArguments,
   pageOf,
 } from "@platform/endpoint/contract/pagination";
-import { reservation } from "@platform/endpoint/contract/quota";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
@@ -103,22 +102,6 @@ export function claimProposals(
   const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_attempts: MAX_ATTEMPTS };
   return call(db, "claim_memory_proposals", args, z.array(job));
 }
-
-/**
- * Reserves the cost of a model call, if the account has a budget.
- * @param estimateUsd null when the price is not known
- */
-export const reserveProposalCall = (
-  db: Database,
-  { id, leaseId, accountId }: MemoryJob,
-  estimateUsd: number | null,
-): Promise<AppError | undefined> =>
-  call(
-    db,
-    "reserve_memory_call",
-    { p_account_id: accountId, p_id: id, p_lease_id: leaseId, p_estimate_usd: estimateUsd },
-    reservation(staleProposal),
-  );
 
 export interface ProposalEnd {
   /** Null where no usable text was written. */

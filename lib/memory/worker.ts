@@ -12,13 +12,14 @@ import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
 import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";
+import { reserveJobCall } from "../running-turn/store.ts";
 import { acceptProposal } from "./accept-proposal.ts";
 import {
   claimProposals,
   endProposal,
   type MemoryJob,
   type ProposalEnd,
-  reserveProposalCall,
+  staleProposal,
 } from "./store.ts";
 
 /** Memories of a process at a time. */
@@ -64,7 +65,8 @@ async function attempt(app: Needs, job: MemoryJob): Promise<void> {
   const usage: UsageEntry[] = [];
   const first = { step: job.attempt, tool: SUMMARY_CALLS, call: 0 };
   const reserve = async (estimateUsd: number | null): Promise<void> => {
-    const refusal = await reserveProposalCall(app.db, job, estimateUsd);
+    const lease = { accountId: job.accountId, id: job.leaseId };
+    const refusal = await reserveJobCall(app.db, lease, estimateUsd, staleProposal);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   const measure = measureCalls(app, first, reserve, usage);

@@ -62,9 +62,6 @@ export const sweepOlder = (
   days: number,
 ): Promise<number> => call(db, name, { p_batch: batch, p_days: days }, z.int());
 
-export const dueMediaRemovals = (db: Database, batch: number): Promise<MediaKey[]> =>
-  call(db, "due_media_removals", { p_batch: batch }, mediaKeys);
-
 /** Returns files that have not been checked against the storage for a day. */
 export const mediaToCheck = (db: Database, batch: number): Promise<MediaKey[]> =>
   call(db, "media_to_check", { p_batch: batch }, mediaKeys);
@@ -89,18 +86,6 @@ export const unownedMedia = (db: Database, files: readonly MediaKey[]): Promise<
 /** Returns the given ids that belong to no session. */
 export const unownedSandboxes = (db: Database, sessionIds: readonly string[]): Promise<string[]> =>
   call(db, "unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
-
-const removal = storedSandbox.extend({ sessionId: z.string() });
-
-export const dueSandboxRemovals = (
-  db: Database,
-  batch: number,
-): Promise<z.output<typeof removal>[]> =>
-  call(db, "due_sandbox_removals", { p_batch: batch }, z.array(removal));
-
-export async function endSandboxRemoval(db: Database, sessionId: string): Promise<void> {
-  await call(db, "end_sandbox_removal", { p_session_id: sessionId }, z.null());
-}
 
 const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });
 

@@ -1,28 +1,29 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { endMediaRemoval } from "../content/media-store.ts";
+import { dueRemovals, endRemoval, type Removal } from "../content/removals.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
 import type { Parts } from "../parts.ts";
-import { dueContentRemovals, endContentRemoval } from "../workspace/store.ts";
-import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
+import type { Database } from "../platform/database/port.ts";
+import { mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
 const MAX_BATCHES = 20;
 /** Longer than a generation can take between its reservation and its last byte. */
 const GRACE_MS = 60 * 60 * 1000;
 
-/** Removes the files of deleted rows, and returns their number. */
-export async function removeDeletedMedia({
-  db,
-  mediaStorage,
-}: Parts<"db" | "mediaStorage">): Promise<number> {
+/** Removes files whose rows were deleted, and returns their number. */
+async function removeFiles(
+  db: Database,
+  kind: "media" | "content",
+  remove: (removal: Removal) => Promise<void>,
+): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
-    const due = await dueMediaRemovals(db, BATCH);
-    for (const key of due) {
-      await mediaStorage.remove(key);
-      await endMediaRemoval(db, key);
+    const due = await dueRemovals(db, kind, BATCH);
+    for (const removal of due) {
+      await remove(removal);
+      await endRemoval(db, kind, removal);
       removed += 1;
     }
     if (due.length < BATCH) break;
@@ -30,23 +31,16 @@ export async function removeDeletedMedia({
   return removed;
 }
 
-/** Removes the contents of workspaces that no version has, and returns their number. */
-export async function removeUnusedContents({
-  db,
-  contentStorage,
-}: Parts<"db" | "contentStorage">): Promise<number> {
-  let removed = 0;
-  for (let batch = 1; batch <= MAX_BATCHES; batch++) {
-    const due = await dueContentRemovals(db, BATCH);
-    for (const key of due) {
-      await contentStorage.remove(key);
-      await endContentRemoval(db, key);
-      removed += 1;
-    }
-    if (due.length < BATCH) break;
-  }
-  return removed;
-}
+export const removeDeletedMedia = ({ db, mediaStorage }: Parts<"db" | "mediaStorage">) =>
+  removeFiles(db, "media", ({ ownerId: accountId, name }) =>
+    mediaStorage.remove({ accountId, name }),
+  );
+
+/** Removes the contents of workspaces that no version has. */
+export const removeUnusedContents = ({ db, contentStorage }: Parts<"db" | "contentStorage">) =>
+  removeFiles(db, "content", ({ ownerId: workspaceId, name: contentId }) =>
+    contentStorage.remove({ workspaceId, contentId }),
+  );
 
 /**
  * Measures files that have not been checked for a day, and deletes the rows of files that the storage

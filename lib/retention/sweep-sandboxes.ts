@@ -1,13 +1,13 @@
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { log } from "@platform/kit/log";
+import { dueRemovals, endRemoval } from "../content/removals.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { recordSandboxBytes } from "../sandbox/store.ts";
+import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
-  dueSandboxRemovals,
-  endSandboxRemoval,
   idleSandboxes,
   installationId,
   staleSandboxReservations,
@@ -22,10 +22,10 @@ const GRACE_MS = 60 * 60 * 1000;
 /** Destroys the sandboxes of deleted sessions, and returns their number. */
 export async function destroyDeletedSandboxes(app: Parts<"db" | "sandboxes">): Promise<number> {
   let destroyed = 0;
-  for (const { sessionId, ...state } of await dueSandboxRemovals(app.db, BATCH)) {
+  for (const removal of await dueRemovals(app.db, "sandbox", BATCH)) {
     // The next run of the job retries a sandbox that cannot be destroyed now.
-    if (await destroySandbox(app, state, log())) continue;
-    await endSandboxRemoval(app.db, sessionId);
+    if (await destroySandbox(app, storedSandbox.parse(removal.state), log())) continue;
+    await endRemoval(app.db, "sandbox", removal);
     destroyed += 1;
   }
   return destroyed;

@@ -7,7 +7,7 @@ import { writeTitle } from "@platform/agent/write-title";
 import { drain } from "@platform/kit/drain";
 import { log } from "@platform/kit/log";
 import { z } from "zod";
-import { reserveCompactionCall } from "../context/store.ts";
+import { changedChat } from "../context/store.ts";
 import { hasAiModel } from "../models/has-ai-model.ts";
 import { requestOf } from "../outcome/judge-turn.ts";
 import type { Parts } from "../parts.ts";
@@ -16,6 +16,7 @@ import { call } from "../platform/database/query.ts";
 import { measureCalls, type UsageEntry } from "../running-turn/measure-step.ts";
 import { answeringModels, type ModelCallParts } from "../running-turn/model-call.ts";
 import type { TurnState } from "../running-turn/state.ts";
+import { reserveJobCall } from "../running-turn/store.ts";
 import { titleOf } from "./read-messages.ts";
 
 const DEADLINE_MS = 15_000;
@@ -50,14 +51,14 @@ async function write(
   answer: string,
 ): Promise<void> {
   const former = titleOf(turn.history);
-  const { account_id: accountId, session_id: sessionId, chat_id: chatId } = turn;
+  const { account_id: accountId, chat_id: chatId } = turn;
   const key = { p_account_id: accountId, p_chat_id: chatId, p_turn_id: turnId };
   const begin = { ...key, p_title: former, p_lease_seconds: LEASE_SECONDS };
   if (!(await call(app.db, "begin_title", begin, z.boolean()))) return;
   const usage: UsageEntry[] = [];
   const reserve = async (estimateUsd: number | null): Promise<void> => {
-    const request = { id: turnId, address: { accountId, sessionId, chatId } };
-    const refusal = await reserveCompactionCall(app.db, request, estimateUsd);
+    const job = { accountId, id: turnId };
+    const refusal = await reserveJobCall(app.db, job, estimateUsd, changedChat);
     if (refusal) throw new BudgetRefusal(refusal);
   };
   const measure = measureCalls(app, { step: 0, tool: TITLE_CALLS, call: 0 }, reserve, usage);

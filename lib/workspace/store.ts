@@ -218,15 +218,3 @@ export function searchFiles(
 /** Deletes at most `batch` expired rows of each kind, and returns the greatest of their numbers. */
 export const sweepVersions = (db: Database, batch: number, days: number): Promise<number> =>
   call(db, "sweep_workspaces", { p_batch: batch, p_days: days }, z.int());
-
-export const dueContentRemovals = (db: Database, batch: number): Promise<ContentKey[]> =>
-  call(
-    db,
-    "due_workspace_removals",
-    { p_batch: batch },
-    z.array(z.object({ workspaceId: z.string(), contentId: z.string() })),
-  );
-
-export async function endContentRemoval(db: Database, { contentId }: ContentKey): Promise<void> {
-  await call(db, "end_workspace_removal", { p_content_id: contentId }, z.null());
-}

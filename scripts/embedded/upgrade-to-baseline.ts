@@ -9,6 +9,9 @@ import type { Migration } from "./list-migrations.ts";
 const REPLACED =
   /^(?:create function|create trigger|comment on)\b(?:--.*|'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|[^;'$-]|-(?!-))*;/gm;
 
+/** Tables and types, of which the missing ones are created. */
+const CREATED = /^create (table|type) (public\.\w+) [^;]*;/gm;
+
 /** A function, by the schema, name and argument types, with the type of its result. */
 const FUNCTIONS = `
   select p.oid::regprocedure::text as signature, pg_get_function_result(p.oid) as result
@@ -19,8 +22,8 @@ export const isReplaced = (recorded: readonly string[]): boolean =>
   [...recorded].sort().at(-1) === REPLACED_VERSION;
 
 /**
- * Turns a database of the history before the baseline into one of the baseline, and records it. Its data stays. The
- * tables change as `<folder>/upgrade.sql` says; functions, triggers and comments are replaced from the schema files.
+ * Turns a database of the history before the baseline into one of the baseline, and records it. Its data stays:
+ * new tables and types are created, and the existing ones change as `<folder>/upgrade.sql` says; functions, triggers and comments are replaced from the schema files.
  * The caller runs it in a transaction.
  *
  * @throws Error if the database has an older history, or if its schema is not equal to the baseline in the end
@@ -39,6 +42,15 @@ export async function upgradeToBaseline(
   }
   const text = baseline.text();
   const expected = await inspectAlone(connection, text);
+  for (const [statement, kind = "", name = ""] of text.matchAll(CREATED)) {
+    const [found] = await connection`select to_regtype(${name}) is not null as exists`;
+    if (found?.exists === true) continue;
+    const indexes = text.match(
+      new RegExp(`^create (?:unique )?index \\w+ on ${name} [^;]*;`, "gm"),
+    );
+    const secured = kind === "table" ? `alter table ${name} enable row level security;` : "";
+    await connection.unsafe([statement, ...(indexes ?? []), secured].join("\n")).simple();
+  }
   const upgrade = join(folder, "upgrade.sql");
   await connection.unsafe(existsSync(upgrade) ? readFileSync(upgrade, "utf8") : "").simple();
   for (const { signature, result } of await connection.unsafe<Signature[]>(FUNCTIONS)) {

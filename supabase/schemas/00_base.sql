@@ -93,6 +93,46 @@ create unlogged table public.rate_limits (
 comment on table public.rate_limits is 'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
 comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 
+create table public.removals (
+  kind text not null check (kind in ('media', 'content', 'sandbox')),
+  owner_id uuid not null,
+  name text not null default '',
+  state jsonb,
+  removed_at timestamptz,
+  primary key (kind, owner_id, name)
+);
+
+create index removals_due on public.removals (kind, removed_at);
+comment on table public.removals is 'What the storage or the sandbox provider is to lose: media of an account, contents of a workspace, sandboxes of sessions. No foreign keys: a removal outlives its owner.';
+comment on column public.removals.name is 'The name of a file, or the id of a content; empty for a sandbox.';
+comment on column public.removals.state is 'The sandbox_state of the session; null for a file.';
+comment on column public.removals.removed_at is 'When a file was removed; it is removed once more an hour later, in case a slow request has stored it since.';
+
+create function public.due_removals(p_kind text, p_batch integer, p_owner_id uuid default null)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'ownerId', r.owner_id, 'name', r.name, 'state', r.state)), '[]')
+  from (
+    select * from public.removals
+    where kind = p_kind and owner_id = coalesce(p_owner_id, owner_id)
+      and (removed_at is null or (p_owner_id is null and removed_at < now() - interval '1 hour'))
+    limit p_batch) r
+$$;
+comment on function public.due_removals is 'Removals of a kind that are to be done, for the first time or the last: [{ownerId, name, state}]. Of one owner only for the first time.';
+
+create function public.end_removal(p_kind text, p_owner_id uuid, p_name text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  delete from public.removals
+  where kind = p_kind and owner_id = p_owner_id and name = p_name
+    and (kind = 'sandbox' or removed_at < now() - interval '1 hour');
+  update public.removals set removed_at = clock_timestamp()
+  where kind = p_kind and owner_id = p_owner_id and name = p_name and removed_at is null;
+end
+$$;
+comment on function public.end_removal is 'Records that a file or sandbox was removed. The removal of a file ends with its second time.';
+
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -67,16 +67,6 @@ comment on column public.workspace_versions.run_id is 'The run that has written 
 comment on column public.workspace_versions.untrusted is 'Whether the run that has written it had met untrusted content, or the version whose content it has.';
 comment on column public.workspace_versions.conflict_of is 'The path at which the run has met a version of another; null for an ordinary version.';
 
-create table public.workspace_removals (
-  workspace_id uuid not null,
-  content_id uuid primary key,
-  removed_at timestamptz
-);
-
-create index workspace_removals_due on public.workspace_removals (removed_at);
-comment on table public.workspace_removals is 'Contents that the storage is to lose. No foreign keys: a removal outlives both.';
-comment on column public.workspace_removals.removed_at is 'When the content was removed; it is removed once more an hour later, in case a slow request has stored it since.';
-
 create function public.count_workspace_content() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -84,9 +74,8 @@ begin
     update public.workspaces set bytes = bytes + new.bytes where id = new.workspace_id;
   else
     update public.workspaces set bytes = greatest(0, bytes - old.bytes) where id = old.workspace_id;
-    insert into public.workspace_removals (workspace_id, content_id)
-    values (old.workspace_id, old.id)
-    on conflict (content_id) do nothing;
+    insert into public.removals (kind, owner_id, name) values ('content', old.workspace_id, old.id)
+    on conflict do nothing;
   end if;
   return null;
 end
@@ -471,29 +460,6 @@ end
 $$;
 comment on function public.sweep_workspaces is 'Deletes at most p_batch versions replaced so many days ago, files deleted so long ago, contents whose upload was cut, and proposals so old for earlier versions. Returns the greatest of the four numbers.';
 
-create function public.due_workspace_removals(p_batch integer) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    jsonb_build_object('workspaceId', r.workspace_id, 'contentId', r.content_id)), '[]')
-  from (
-    select workspace_id, content_id from public.workspace_removals
-    where removed_at is null or removed_at < now() - interval '1 hour'
-    limit p_batch
-  ) r
-$$;
-comment on function public.due_workspace_removals is 'Contents that the storage is to remove, for the first time or the last.';
-
-create function public.end_workspace_removal(p_content_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  delete from public.workspace_removals
-  where content_id = p_content_id and removed_at < now() - interval '1 hour';
-  update public.workspace_removals set removed_at = clock_timestamp()
-  where content_id = p_content_id and removed_at is null;
-end
-$$;
-comment on function public.end_workspace_removal is 'Notes that the storage has removed a content: the removal ends with its second time.';
-
 -- Checkouts ---------------------------------------------------------------------------------------
 
 create table public.workspace_checkouts (
@@ -662,7 +628,6 @@ create table public.memory_proposals (
   attempts integer not null default 0,
   lease_id uuid,
   due_at timestamptz default clock_timestamp(),
-  reserved_usd numeric not null default 0,
   created_at timestamptz not null default clock_timestamp(),
   unique (file_id, base_version)
 );
@@ -672,9 +637,8 @@ create index memory_proposals_account on public.memory_proposals (account_id);
 comment on table public.memory_proposals is 'Shorter texts for versions of MEMORY.md that are nearly full: one per version, so that two servers do not pay for two.';
 comment on column public.memory_proposals.account_id is 'The account that has written the version. It pays for the proposal, and its setting decides whether a person must accept it.';
 comment on column public.memory_proposals.state is 'due until a model has written the text, and failed if none will. Only the newest version can be replaced, so a text for an earlier one is stale.';
-comment on column public.memory_proposals.lease_id is 'Identifies the attempt that has the lease.';
+comment on column public.memory_proposals.lease_id is 'Identifies the attempt that has the lease, which is one of model_jobs.';
 comment on column public.memory_proposals.due_at is 'When a process may take it, to write the text or to accept it; during an attempt, the end of the lease. Null when nothing is left to do.';
-comment on column public.memory_proposals.reserved_usd is 'The estimated cost of the model calls of the attempt, until due_at.';
 
 create function public.memory_proposal_row(p_proposal public.memory_proposals) returns jsonb
 language sql stable set search_path = '' as $$
@@ -794,6 +758,8 @@ declare
   v_base record;
   v_jobs jsonb := '[]';
 begin
+  -- Processes have died with these.
+  delete from public.model_jobs where chat_id is null and lease_until < clock_timestamp();
   for v_proposal in
     select * from public.memory_proposals
     where due_at <= clock_timestamp()
@@ -815,10 +781,12 @@ begin
       where id = v_proposal.id;
     else
       update public.memory_proposals
-      set attempts = attempts + 1, lease_id = gen_random_uuid(), reserved_usd = 0,
+      set attempts = attempts + 1, lease_id = gen_random_uuid(),
         due_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
       where id = v_proposal.id
       returning * into v_proposal;
+      insert into public.model_jobs (id, account_id, lease_until)
+      values (v_proposal.lease_id, v_proposal.account_id, v_proposal.due_at);
       v_jobs := v_jobs || jsonb_build_object('id', v_proposal.id, 'leaseId', v_proposal.lease_id,
         'accountId', v_proposal.account_id,
         'artistId', nullif(v_base.workspace_id, v_proposal.account_id),
@@ -842,8 +810,9 @@ begin
   end if;
   -- Usage counts, even if the lease is lost.
   perform public.record_usage(p_account_id, p_id::text, 'chat', null, p_artist_id, p_usage);
+  delete from public.model_jobs where id = p_lease_id and account_id = p_account_id;
   update public.memory_proposals p
-  set reserved_usd = 0, text = p_text, diff = p_diff,
+  set text = p_text, diff = p_diff,
     state = case
       when p_text is not null then 'proposed'
       when p_retry_seconds is null then 'failed'

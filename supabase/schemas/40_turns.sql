@@ -186,19 +186,20 @@ comment on column public.compactions.state is 'What the model gets: {clearedTo: 
 comment on column public.compactions.tool_call_id is 'The call of the subagent whose conversation it is; null for that of the chat.';
 comment on column public.compactions.tokens_before is 'Of the whole request, as is tokens_after.';
 
-create table public.running_compactions (
-  chat_id uuid primary key references public.chats (id) on delete cascade,
+create table public.model_jobs (
+  id uuid primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
-  id uuid not null unique,
+  chat_id uuid unique references public.chats (id) on delete cascade,
   reserved_usd numeric not null default 0,
   lease_until timestamptz not null
 );
 
-create index running_compactions_account on public.running_compactions (account_id);
-comment on table public.running_compactions is 'The compactions that callers have requested and that are being made: one per chat, so that two requests do not pay for two summaries. Also the titles that are being written.';
-comment on column public.running_compactions.id is 'Identifies the request that holds the lease, or the turn that writes a title. It is the source of its usage entries.';
-comment on column public.running_compactions.reserved_usd is 'The estimated cost of its model calls, until lease_until.';
-comment on column public.running_compactions.lease_until is 'When another request may take the lease over, because the process that held it has died.';
+create index model_jobs_account on public.model_jobs (account_id);
+comment on table public.model_jobs is 'Model calls outside of turns: compactions that callers have requested, titles, and attempts to write a proposal for a memory. A chat has one at a time, so that two requests do not pay for two summaries.';
+comment on column public.model_jobs.id is 'Identifies the request or the attempt that holds the lease, or the turn that writes a title.';
+comment on column public.model_jobs.chat_id is 'Null for a proposal.';
+comment on column public.model_jobs.reserved_usd is 'The estimated cost of its model calls, until lease_until.';
+comment on column public.model_jobs.lease_until is 'When another process may take the job over, because the one that held it has died.';
 
 create type public.turn_claim as (
   account_id uuid,
@@ -1371,7 +1372,7 @@ begin
   if public.is_budget_reached(p_account_id) then
     return jsonb_build_object('refused', 'budget_reached');
   end if;
-  insert into public.running_compactions as r (chat_id, account_id, id, lease_until)
+  insert into public.model_jobs as r (chat_id, account_id, id, lease_until)
   values (p_chat_id, p_account_id, p_id, clock_timestamp() + make_interval(secs => p_lease_seconds))
   on conflict (chat_id) do update
   set id = excluded.id, reserved_usd = 0, lease_until = excluded.lease_until
@@ -1405,7 +1406,7 @@ begin
   if v_chat.id is null then
     return jsonb_build_object('refused', 'chat');
   end if;
-  delete from public.running_compactions where chat_id = v_chat.id and id = p_id;
+  delete from public.model_jobs where chat_id = v_chat.id and id = p_id;
   if not found then
     return jsonb_build_object('refused', 'changed');
   end if;
@@ -1445,7 +1446,7 @@ begin
   then
     return false;
   end if;
-  insert into public.running_compactions (chat_id, account_id, id, lease_until)
+  insert into public.model_jobs (chat_id, account_id, id, lease_until)
   values (p_chat_id, p_account_id, p_turn_id,
     clock_timestamp() + make_interval(secs => p_lease_seconds))
   on conflict do nothing;
@@ -1465,7 +1466,7 @@ begin
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return false;
   end if;
-  delete from public.running_compactions
+  delete from public.model_jobs
   where chat_id = p_chat_id and account_id = p_account_id and id = p_turn_id;
   update public.chats set title = p_title, updated_at = now()
   where id = p_chat_id and account_id = p_account_id and title = p_former and p_title <> '';

@@ -426,11 +426,8 @@ language sql stable set search_path = '' as $$
       select sum(r.reserved_usd) from public.task_runs r
       where r.account_id = a.id and r.lease_until > now()), 0)
     - coalesce((
-      select sum(c.reserved_usd) from public.running_compactions c
-      where c.account_id = a.id and c.lease_until > now()), 0)
-    - coalesce((
-      select sum(p.reserved_usd) from public.memory_proposals p
-      where p.account_id = a.id and p.due_at > now()), 0)
+      select sum(j.reserved_usd) from public.model_jobs j
+      where j.account_id = a.id and j.lease_until > now()), 0)
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
@@ -543,9 +540,9 @@ end
 $$;
 comment on function public.check_budget is 'Why a model call must not be made: unpriced_model, for an estimate of null | budget_reached; null if it may. p_has_others says whether other calls are reserved beside it, and p_needs_price whether a price is needed without a budget, too.';
 
-create function public.reserve_model_call(
-  p_account_id uuid, p_turn_id uuid, p_load integer, p_released_usd numeric, p_spent_usd numeric,
-  p_estimate_usd numeric, p_in_flight integer default 0
+create function public.reserve_call(
+  p_account_id uuid, p_id uuid, p_load integer, p_estimate_usd numeric,
+  p_released_usd numeric, p_spent_usd numeric, p_in_flight integer
 ) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -555,83 +552,38 @@ declare
 begin
   -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  select * into v_turn from public.turns
-  where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
-  for no key update;
+  if p_load is null then
+    select j.reserved_usd into v_others from public.model_jobs j
+    where j.id = p_id and j.account_id = p_account_id for update;
+  else
+    select * into v_turn from public.turns
+    where id = p_id and account_id = p_account_id and loads = p_load and finished_at is null
+    for no key update;
+    v_others := case when p_released_usd is not null and v_turn.reserved_until > now()
+      then greatest(0, v_turn.reserved_usd - p_released_usd) else 0 end;
+  end if;
   if not found then
     return 'superseded';
   end if;
-  v_others := case when p_released_usd is not null and v_turn.reserved_until > now()
-    then greatest(0, v_turn.reserved_usd - p_released_usd) else 0 end;
   update public.turns
   set reserved_usd = v_others + p_spent_usd, reserved_until = now() + interval '40 minutes'
-  where id = p_turn_id;
+  where id = v_turn.id;
   v_refusal := coalesce(
-    public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight),
+    case when p_load is not null then
+      public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight) end,
     public.check_budget(p_account_id, p_estimate_usd, v_others > 0,
       v_turn.options #> '{limits,max_cost_usd}' is not null));
   if v_refusal is not null then
     return v_refusal;
   end if;
   update public.turns set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
-  where id = p_turn_id;
+  where id = v_turn.id;
+  update public.model_jobs set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
+  where p_load is null and id = p_id;
   return 'reserved';
 end
 $$;
-comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again | as of check_limits, for a turn with limits.';
-
-create function public.reserve_compaction_call(
-  p_account_id uuid, p_id uuid, p_estimate_usd numeric
-) returns text
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_compaction public.running_compactions;
-  v_refusal text;
-begin
-  -- One check of an account at a time, in the order of claim_turn.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  select * into v_compaction from public.running_compactions
-  where id = p_id and account_id = p_account_id for update;
-  if not found then
-    return 'superseded';
-  end if;
-  v_refusal := public.check_budget(p_account_id, p_estimate_usd, v_compaction.reserved_usd > 0);
-  if v_refusal is not null then
-    return v_refusal;
-  end if;
-  update public.running_compactions set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
-  where id = p_id;
-  return 'reserved';
-end
-$$;
-comment on function public.reserve_compaction_call is 'Reserves the estimated cost of a model call of a requested compaction, until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the lease is lost.';
-
-create function public.reserve_memory_call(
-  p_account_id uuid, p_id uuid, p_lease_id uuid, p_estimate_usd numeric
-) returns text
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_proposal public.memory_proposals;
-  v_refusal text;
-begin
-  -- One check of an account at a time, in the order of claim_turn.
-  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
-  select * into v_proposal from public.memory_proposals
-  where id = p_id and account_id = p_account_id and lease_id = p_lease_id and state = 'due'
-  for update;
-  if not found then
-    return 'superseded';
-  end if;
-  v_refusal := public.check_budget(p_account_id, p_estimate_usd, v_proposal.reserved_usd > 0);
-  if v_refusal is not null then
-    return v_refusal;
-  end if;
-  update public.memory_proposals set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
-  where id = p_id;
-  return 'reserved';
-end
-$$;
-comment on function public.reserve_memory_call is 'Reserves the estimated cost of a model call that writes a proposal for a memory, until the end of its attempt: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the lease is lost.';
+comment on function public.reserve_call is 'Reserves the estimated cost of a model call of the turn p_id, or if p_load is null of one of model_jobs. For a turn in place of p_released_usd, or of all its reservations when that is null, plus the cost of earlier attempts; for a job until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again, or the lease of the job is lost | as of check_limits, for a turn with limits.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

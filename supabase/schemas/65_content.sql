@@ -33,17 +33,6 @@ comment on table public.media_files is 'A file of the media storage, or the room
 comment on column public.media_files.run_id is 'The run that made the file; null for one that the account has uploaded.';
 comment on column public.media_files.checked_at is 'When the storage was last asked whether it has the file, and how large it is.';
 
-create table public.media_removals (
-  account_id uuid not null,
-  name text not null,
-  removed_at timestamptz,
-  primary key (account_id, name)
-);
-
-create index media_removals_due on public.media_removals (removed_at);
-comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
-comment on column public.media_removals.removed_at is 'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
-
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -56,8 +45,8 @@ begin
   else
     update public.media_usage set bytes = greatest(0, bytes - old.bytes)
     where account_id = old.account_id;
-    insert into public.media_removals (account_id, name) values (old.account_id, old.name)
-    on conflict (account_id, name) do update set removed_at = null;
+    insert into public.removals (kind, owner_id, name) values ('media', old.account_id, old.name)
+    on conflict (kind, owner_id, name) do update set removed_at = null;
   end if;
   return null;
 end
@@ -115,8 +104,8 @@ begin
       select from public.task_runs r where r.id = f.run_id and r.status = 'COMPLETED'));
   -- A removal that was not finished can be requested again.
   return found or exists (
-    select from public.media_removals
-    where account_id = p_account_id and name = p_name and removed_at is null);
+    select from public.removals
+    where kind = 'media' and owner_id = p_account_id and name = p_name and removed_at is null);
 end
 $$;
 comment on function public.delete_media is 'Deletes a file''s row for a caller who may act for its account; false for anyone else and when there is none. The file itself is then to be removed.';
@@ -135,39 +124,6 @@ language sql volatile set search_path = '' as $$
   select count(*)::integer from discarded
 $$;
 comment on function public.discard_run_media is 'Gives back the media of a run that is under way, except for those with these names, and returns their number: the files are removed.';
-
-create function public.media_removals_of(p_account_id uuid, p_batch integer) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object('accountId', r.account_id, 'name', r.name)), '[]')
-  from (
-    select account_id, name from public.media_removals
-    where account_id = p_account_id and removed_at is null
-    limit p_batch
-  ) r
-$$;
-comment on function public.media_removals_of is 'Files of an account, which may be deleted, that the storage is still to remove.';
-
-create function public.due_media_removals(p_batch integer) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object('accountId', r.account_id, 'name', r.name)), '[]')
-  from (
-    select account_id, name from public.media_removals
-    where removed_at is null or removed_at < now() - interval '1 hour'
-    limit p_batch
-  ) r
-$$;
-comment on function public.due_media_removals is 'Files that the storage is to remove, for the first time or the last.';
-
-create function public.end_media_removal(p_account_id uuid, p_name text) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  delete from public.media_removals
-  where account_id = p_account_id and name = p_name and removed_at < now() - interval '1 hour';
-  update public.media_removals set removed_at = clock_timestamp()
-  where account_id = p_account_id and name = p_name and removed_at is null;
-end
-$$;
-comment on function public.end_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
 
 create function public.media_to_check(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$

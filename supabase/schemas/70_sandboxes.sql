@@ -1,11 +1,5 @@
 -- Sandboxes of sessions: their state, space and removal.
 
-create table public.sandbox_removals (
-  session_id uuid primary key,
-  sandbox jsonb not null
-);
-comment on table public.sandbox_removals is 'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
-
 create function public.set_sandbox_state(
   p_account_id uuid, p_session_id uuid, p_expected jsonb, p_next jsonb
 ) returns jsonb
@@ -134,8 +128,8 @@ comment on function public.unowned_sandboxes is 'Those of the session ids that n
 create function public.note_sandbox_removal() returns trigger
 language plpgsql set search_path = '' as $$
 begin
-  insert into public.sandbox_removals (session_id, sandbox) values (old.id, old.sandbox_state)
-  on conflict (session_id) do update set sandbox = excluded.sandbox;
+  insert into public.removals (kind, owner_id, state) values ('sandbox', old.id, old.sandbox_state)
+  on conflict (kind, owner_id, name) do update set state = excluded.state;
   return null;
 end
 $$;
@@ -143,16 +137,3 @@ comment on function public.note_sandbox_removal is 'Turns a deleted session with
 create trigger note_sandbox_removal after delete on public.sessions
   for each row when (old.sandbox_state is not null)
   execute function public.note_sandbox_removal();
-
-create function public.due_sandbox_removals(p_batch integer) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(r.sandbox || jsonb_build_object('sessionId', r.session_id)), '[]')
-  from (select session_id, sandbox from public.sandbox_removals limit p_batch) r
-$$;
-comment on function public.due_sandbox_removals is 'States of sandboxes that are to be destroyed, each with its sessionId.';
-
-create function public.end_sandbox_removal(p_session_id uuid) returns void
-language sql volatile set search_path = '' as $$
-  delete from public.sandbox_removals where session_id = p_session_id
-$$;
-comment on function public.end_sandbox_removal is 'Notes that a sandbox is destroyed.';

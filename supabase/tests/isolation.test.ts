@@ -98,7 +98,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
     t.call("list_approvals", { account_id, ...page, state: null }),
   count_waiting: async (t, account_id) => t.call("count_waiting", { account_id }),
   begin_title: async (t, account_id, { chat: chat_id, turn: turn_id }) => {
-    await t.sql`delete from running_compactions where account_id = ${account_id}`;
+    await t.sql`delete from model_jobs where account_id = ${account_id}`;
     return t.call("begin_title", { account_id, chat_id, turn_id, title: "", lease_seconds: 60 });
   },
   list_approval_rules: async (t, account_id) =>
@@ -128,7 +128,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   note_media_check: async (t, account_id, { file }) => {
     await t.call("note_media_check", { account_id, name: file, bytes: null });
     const [row] = await t.sql`
-      select count(*)::int as removals from media_removals where account_id = ${account_id}`;
+      select count(*)::int as removals from removals where owner_id = ${account_id}`;
     return row?.removals;
   },
 };
@@ -216,7 +216,6 @@ const withoutLookup = [
   "delete_account",
   "delete_account_rows",
   "leave_organizations",
-  "media_removals_of",
   "crash_lost_task_runs",
   "create_agent_template",
   "create_key",
@@ -249,7 +248,6 @@ const withoutLookup = [
   "unspent_budget",
   "facts_of_turn",
   "organization_of_run",
-  "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
   "recorded_connections",

@@ -38,7 +38,8 @@ class Turn {
     { spent_usd = 0, released_usd = null as number | null, in_flight = 0 } = {},
   ) {
     const amounts = { estimate_usd, spent_usd, released_usd, in_flight };
-    return this.#call("reserve_model_call", { load: this.load, ...amounts });
+    const key = { account_id: this.account, id: this.id, load: this.load };
+    return this.transaction.call("reserve_call", { ...key, ...amounts });
   }
 
   record(step: number, tool: number, cost_usd: number, reserved_usd = 0) {

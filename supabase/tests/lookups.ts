@@ -88,9 +88,8 @@ export const lookups: Readonly<
     subagent_index: 0,
   }),
   request_run_stop: ({ run: run_id }) => ({ run_id }),
-  reserve_model_call: ({ turn: turn_id }) => ({
-    ...{ turn_id, load: 0, released_usd: null },
-    ...{ spent_usd: 0, estimate_usd: 1 },
+  reserve_call: ({ turn: id }) => ({
+    ...{ id, load: 0, estimate_usd: 1, released_usd: null, spent_usd: 0, in_flight: 0 },
   }),
   answer_tool_calls: ({ run: run_id }) => ({ run_id, results: [], max_active: 0 }),
   suspend_turn: ({ turn: turn_id }) => ({
@@ -115,7 +114,6 @@ export const lookups: Readonly<
   begin_compaction: ({ session: session_id, chat: chat_id, compaction: id }) => ({
     ...{ session_id, chat_id, id, default_model_id: "auto", lease_seconds: 60 },
   }),
-  reserve_compaction_call: ({ compaction: id }) => ({ id, estimate_usd: 1 }),
   end_compaction: ({ chat: chat_id, compaction: id }) => ({
     ...{ chat_id, id, leaf_id: "own", base_id: null, compaction: null },
     ...{ api_key_id: null, usage: [] },
@@ -336,7 +334,6 @@ export const lookups: Readonly<
   find_memory_proposal: ({ proposal: id }) => ({ id }),
   accept_memory_proposal: ({ proposal: id }) => ({ id, content_id: null, max_versions: 9 }),
   reject_memory_proposal: ({ proposal: id }) => ({ id }),
-  reserve_memory_call: ({ dueProposal: id }) => ({ id, lease_id: id, estimate_usd: 0 }),
   search_workspace: ({ artist: artist_id }) => ({ artist_id, text: "own", limit: 9 }),
   begin_workspace_use: ({ session: session_id, artist: artist_id }) => ({
     ...{ session_id, artist_id, sandbox: "own", writes: true },

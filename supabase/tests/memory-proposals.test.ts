@@ -95,9 +95,9 @@ test("nothing is written for an account that has spent its budget, or reserved t
     await sql`update accounts set monthly_budget_usd = 1 where id = ${memory.account}`;
     const [job] = await memory.claim();
     const reserve = (estimate_usd: number | null) =>
-      memory.transaction.call("reserve_memory_call", {
-        ...{ account_id: memory.account, id: job?.id ?? "", lease_id: job?.leaseId ?? "" },
-        estimate_usd,
+      memory.transaction.call("reserve_call", {
+        ...{ account_id: memory.account, id: job?.leaseId ?? "", load: null, estimate_usd },
+        ...{ released_usd: null, spent_usd: 0, in_flight: 0 },
       });
     expect(await reserve(null)).toBe("unpriced_model");
     expect(await reserve(0.7)).toBe("reserved");

@@ -169,7 +169,7 @@ export async function createCompactions(
     values (${ids.pendingTrigger}, ${account}, ${ids.task}, 'connector', 'own', 'OWN', '{}')`;
   await sql`insert into trigger_events (id, account_id, trigger_id, event_id, size, sha256)
     values (${ids.firing}, ${account}, ${ids.trigger}, 'own', 2, 'own')`;
-  await sql`insert into running_compactions (chat_id, account_id, id, lease_until)
+  await sql`insert into model_jobs (chat_id, account_id, id, lease_until)
     values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
 
@@ -203,7 +203,7 @@ export async function createWorkspace({ sql }: Transaction, account: string, ids
       (${ids.dueProposal}, ${String(memory?.id)}, 1, ${account}, 'due', null, ${ids.dueProposal})`;
 }
 
-/** Creates an MCP server with a tool and an authorization. No version before the baseline has these tables. */
+/** Creates an MCP server with a tool and an authorization. */
 export async function createMcpServer({ sql }: Transaction, account: string, ids: Rows) {
   await sql`insert into mcp_servers (id, account_id, name, url, auth_type, enabled, secret)
     values (${ids.mcpServer}, ${account}, 'own', 'https://mcp.example.com/', 'oauth', true, 'sealed')`;
@@ -289,6 +289,6 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
         where r.organization_id = ${account}) as workspace,
       (select jsonb_agg(to_jsonb(r) order by r.id) from memory_proposals r
         where r.account_id = ${account}) as proposals,
-      (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
+      (select count(*) from removals r where r.owner_id = ${account}) as removals`;
   return { ...row };
 }

@@ -87,8 +87,8 @@ describe("reservations", () => {
     turn_id: string,
     amounts: { estimate_usd: number | null; spent_usd?: number; released_usd?: number | null },
   ) =>
-    t.call("reserve_model_call", {
-      ...{ account_id, turn_id, load: 0, released_usd: null, spent_usd: 0 },
+    t.call("reserve_call", {
+      ...{ account_id, id: turn_id, load: 0, released_usd: null, spent_usd: 0, in_flight: 0 },
       ...amounts,
     });
   const large = { estimate_usd: 5 };
@@ -125,7 +125,10 @@ describe("reservations", () => {
       const begin = { account_id, session_id, chat_id, id, lease_seconds: 60 };
       await t.call("begin_compaction", { ...begin, default_model_id: "auto" });
       const beside = (estimate_usd: number | null) =>
-        t.call("reserve_compaction_call", { account_id, id, estimate_usd });
+        t.call("reserve_call", {
+          ...{ account_id, id, load: null, estimate_usd, released_usd: null },
+          ...{ spent_usd: 0, in_flight: 0 },
+        });
       expect(await beside(null)).toBe("unpriced_model");
       expect(await beside(0.6)).toBe("reserved");
       expect(await beside(0.6)).toBe("budget_reached");

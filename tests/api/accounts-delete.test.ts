@@ -56,8 +56,8 @@ describe("DELETE /api/accounts/me 200", () => {
         (select count(*)::int from sessions where id = ${sessionId}) as sessions,
         (select count(*)::int from organization_accounts where account_id = ${person.id}) as members,
         (select count(*)::int from organization_invitations where email = ${person.email}) as invitations,
-        (select count(*)::int from media_removals
-          where account_id = ${person.id} and removed_at is null) as removals`;
+        (select count(*)::int from removals
+          where owner_id = ${person.id} and removed_at is null) as removals`;
     expect({ ...left }).toEqual({
       accounts: 0,
       templates: 0,
@@ -92,8 +92,8 @@ describe("DELETE /api/accounts/me 200", () => {
     await makeMedia(person.id, await makeImage(), "image/png");
     // The last step of the deletion, and nothing after it.
     await sql`select delete_account(${person.id}, ${person.email}, ${randomUUID()})`;
-    const media = await sql`select from media_removals where account_id = ${person.id}`;
-    const sandboxes = await sql`select from sandbox_removals where session_id = ${sessionId}`;
+    const media = await sql`select from removals where owner_id = ${person.id}`;
+    const sandboxes = await sql`select from removals where owner_id = ${sessionId}`;
     expect([media.length, sandboxes.length]).toEqual([1, 1]);
   });
 

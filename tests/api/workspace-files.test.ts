@@ -200,7 +200,7 @@ describe("the workspace of an artist", () => {
     expect((await withKey.delete(`/api/artists/${artist_id}`)).status).toBe(200);
     const left = await sql`select 1 from workspace_contents where workspace_id = ${artist_id}`;
     expect(left).toHaveLength(0);
-    const due = await sql`select 1 from workspace_removals where workspace_id = ${artist_id}`;
+    const due = await sql`select 1 from removals where owner_id = ${artist_id}`;
     expect(due).toHaveLength(1);
   });
 });

@@ -178,9 +178,10 @@ describe("workspaces", () => {
     expect(await removeUnusedContents(app)).toBe(3);
     expect(await Promise.all([second, third].map(isThere))).toEqual([false, false]);
     // A slow request may have stored one since.
-    await sql`update workspace_removals set removed_at = now() - interval '61 minutes'`;
+    await sql`update removals set removed_at = now() - interval '61 minutes'
+      where kind = 'content'`;
     expect(await removeUnusedContents(app)).toBe(5);
-    expect(await sql`select from workspace_removals`).toHaveLength(0);
+    expect(await sql`select from removals where kind = 'content'`).toHaveLength(0);
   });
 });
 
@@ -196,11 +197,11 @@ describe("media", () => {
 
     // A process that was taken for dead had not stored it yet.
     await writeFile(path, "late");
-    await sql`update media_removals set removed_at = now() - interval '61 minutes'
-      where account_id = ${account}`;
+    await sql`update removals set removed_at = now() - interval '61 minutes'
+      where owner_id = ${account}`;
     expect(await removeDeletedMedia(app)).toBe(1);
     expect(await isThere(path)).toBe(false);
-    expect(await sql`select from media_removals where account_id = ${account}`).toHaveLength(0);
+    expect(await sql`select from removals where owner_id = ${account}`).toHaveLength(0);
   });
 
   test("without a row are removed when they are old; with one they stay", async () => {

@@ -128,9 +128,9 @@ describe("a process that dies between its reservation and the run's end", () => 
     await sql`update task_runs set lease_until = now() - interval '1 second' where id = ${runId}`;
     expect((await waitForOnlyRun(person.withKey)).status).toBe("CRASHED");
     expect(await mediaBytesOf(person.id)).toBe(0);
-    expect(
-      await sql`select removed_at from media_removals where account_id = ${person.id}`,
-    ).toEqual([{ removed_at: null }]);
+    expect(await sql`select removed_at from removals where owner_id = ${person.id}`).toEqual([
+      { removed_at: null },
+    ]);
     // One that comes back late gets no room for a run that has ended.
     expect(await reserve()).toMatchObject([{ outcome: "ended" }]);
   });
@@ -141,7 +141,7 @@ describe("an account that is deleted", () => {
     const person = await createPerson(server.url);
     const { imageUrl } = imagesIn(await post(person));
     await sql`delete from accounts where id = ${person.id}`;
-    expect(await sql`select name from media_removals where account_id = ${person.id}`).toEqual([
+    expect(await sql`select name from removals where owner_id = ${person.id}`).toEqual([
       { name: imageUrl.split("/").at(-1) },
     ]);
     expect(await sql`select from media_files where account_id = ${person.id}`).toHaveLength(0);
