@@ -171,4 +171,3 @@ begin
 end
 $$;
 comment on function public.take_from_bucket is 'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
-

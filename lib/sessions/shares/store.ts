@@ -1,5 +1,5 @@
 /**
- * Shares of chats (supabase/schemas/30_sessions.sql).
+ * Shares of chats (supabase/schemas/32_messages.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 
