@@ -9,18 +9,13 @@ import { isLeft } from "@platform/agent/tools";
 import { inStoredOrder } from "@platform/agent/tools/make-storable";
 import { mcpToolOf } from "@platform/agent/tools/mcp-tool";
 import { mediaRequestIn } from "@platform/agent/tools/media-request";
-import type {
-  ApprovalCategory,
-  EffectLine,
-  UntrustedSource,
-} from "@platform/endpoint/contract/approvals";
-import type { RunOptions } from "@platform/endpoint/contract/run-options";
+import type { ApprovalCategory, EffectLine } from "@platform/endpoint/contract/approvals";
 import type { JSONValue, UIMessageChunk } from "ai";
 import { MEDIA_FOLDER, mediaOrder } from "../content/media-order.ts";
 import type { Parts } from "../parts.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import type { ActiveTurn } from "../running-turn/state.ts";
+import type { ActiveTurn, PolicyDecision } from "../running-turn/state.ts";
 import { contentLines, lineOf, linesOf, without } from "./effect-lines.ts";
 import { withoutContent } from "./without-content.ts";
 
@@ -38,36 +33,25 @@ export interface CallEffect {
   readonly isMemorable: () => Promise<boolean>;
 }
 
-interface Asking {
-  readonly options: Pick<RunOptions, "approvals">;
-  readonly untrusted: readonly UntrustedSource[];
-}
-
-/** The effects for which the default is to ask. */
-const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp", "schedules"];
-
 /** Returns whether a call may run, or must be asked for, or must not run. */
-export function decisionOn(
+export const decisionOn = (
   category: ApprovalCategory,
-  { options, untrusted }: Asking,
-): "run" | "ask" | "deny" {
-  const policy = options.approvals?.[category] ?? (ASKED.includes(category) ? "ask" : "auto");
-  // A schedule outlives the turn: no stranger's text may create one without a person.
-  const isGuarded = category === "schedules" && policy === "auto";
-  if (policy === "ask_when_untrusted" || isGuarded) return untrusted.length > 0 ? "ask" : "run";
-  return policy === "auto" ? "run" : policy;
-}
+  { decisions, untrusted }: Pick<ActiveTurn, "decisions" | "untrusted">,
+): PolicyDecision => decisions[untrusted.length > 0 ? "untrusted" : "trusted"][category] ?? "run";
 
 /**
  * Returns whether a call with several effects may run, or must be asked for, or must not run, and the effect for
  * which that is so.
  */
-export function decideOn({ categories }: CallEffect, asking: Asking) {
-  const decisions = categories.map((category) => ({
+export function decideOn(
+  { categories }: CallEffect,
+  turn: Pick<ActiveTurn, "decisions" | "untrusted">,
+) {
+  const found = categories.map((category) => ({
     category,
-    decision: decisionOn(category, asking),
+    decision: decisionOn(category, turn),
   }));
-  const named = (wanted: "ask" | "deny") => decisions.find(({ decision }) => decision === wanted);
+  const named = (wanted: "ask" | "deny") => found.find(({ decision }) => decision === wanted);
   return named("deny") ?? named("ask") ?? { category: categories[0], decision: "run" as const };
 }
 
@@ -299,7 +283,7 @@ export function requestChunk(
     effect: readonly EffectLine[];
     is_memorable: boolean;
   }>,
-  { untrusted }: Asking,
+  { untrusted }: Pick<ActiveTurn, "untrusted">,
 ): UIMessageChunk {
   const { category, effect, is_memorable } = request;
   return {

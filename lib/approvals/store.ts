@@ -8,11 +8,13 @@ import {
 } from "@platform/endpoint/contract/pagination";
 import { z } from "zod";
 import { config } from "../platform/config.ts";
-import { rowOf } from "../platform/database/columns.ts";
+import { rowOf, sentenceOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoadedTurnKey, refuseSuperseded } from "../running-turn/turn-key.ts";
 import { type Approval, type ApprovalRule, approval, approvalRule } from "./contract.ts";
+
+const reason = sentenceOf({ policy: "Its policy denies it now" }).nullable();
 
 const decisions = z.discriminatedUnion("superseded", [
   z.object({ superseded: z.literal(true) }),
@@ -23,7 +25,7 @@ const decisions = z.discriminatedUnion("superseded", [
         id: z.string(),
         call_id: z.string(),
         state: z.enum(["requested", "approved", "denied", "expired", "cancelled"]),
-        reason: z.string().nullable(),
+        reason,
       }),
     ),
   }),
@@ -141,7 +143,7 @@ export function selectApprovals(
   query: PageRequest & { readonly state?: Approval["state"] | undefined },
 ): Promise<Page<Approval>> {
   const args = { p_account_id: accountId, ...pageArguments(query), p_state: query.state ?? null };
-  return call(db, "list_approvals", args, pageOf(rowOf(approval), query));
+  return call(db, "list_approvals", args, pageOf(rowOf(approval.extend({ reason })), query));
 }
 
 export function selectApprovalRules(

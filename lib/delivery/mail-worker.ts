@@ -94,16 +94,16 @@ async function render(app: Needs, job: DeliveryJob): Promise<Mail> {
   return renderResult(work, job, await attachFiles(app, job));
 }
 
-const UNKNOWN = { outcome: "unknown", error: "outcome unknown" } as const;
+const UNKNOWN = { outcome: "unknown", error: "unknown" } as const;
 
 function endOf(sent: MailOutcome): DeliveryEnd {
   if (sent.kind === "sent") return { outcome: "sent", error: null };
   if (sent.mayHaveArrived) return UNKNOWN;
   if (sent.kind === "refused") {
-    return { outcome: "bounced", error: "The mail server rejects the address" };
+    return { outcome: "bounced", error: "address_refused" };
   }
-  if (sent.isPermanent) return { outcome: "failed", error: "The mail server rejects the mail" };
-  return { outcome: "retry", error: "The mail server is not available" };
+  if (sent.isPermanent) return { outcome: "failed", error: "mail_refused" };
+  return { outcome: "retry", error: "unavailable" };
 }
 
 /**

@@ -17,16 +17,16 @@ import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import { type DeliveryAddress, delivery, deliveryAddress, ownDelivery } from "./contract.ts";
+import { deliveryReason, MAX_MAILS_A_DAY } from "./reasons.ts";
 
 const MAX_ADDRESSES = 100;
 const MAX_CONFIRMATIONS_A_DAY = 20;
 /** To one address, from all accounts. */
 const MAX_CONFIRMATIONS_OF_ADDRESS = 5;
-/** Mails with results that one account sends a day. */
-const MAX_MAILS_A_DAY = 100;
 
 const storedAddress = rowOf(deliveryAddress);
-const storedDelivery = rowOf(delivery);
+const error = deliveryReason.optional();
+const storedDelivery = rowOf(delivery.extend({ error }));
 
 const added = z.object({
   address: storedAddress,
@@ -102,7 +102,7 @@ export async function resubscribeAddress(
   await call(db, "resubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
 }
 
-const faults = z.array(z.object({ address: z.string(), fault: z.string() }));
+const faults = z.array(z.object({ address: z.string(), fault: deliveryReason }));
 
 /** Returns the addresses that the account may not send results to. */
 export function findRecipientFaults(db: Database, accountId: string, addresses: readonly string[]) {
@@ -120,7 +120,7 @@ export async function selectRunDeliveries(db: Database, accountId: string, runId
 /** Of all runs of the account. */
 export function selectDeliveries(db: Database, accountId: string, page: PageRequest) {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call(db, "list_deliveries", args, pageOf(rowOf(ownDelivery), page));
+  return call(db, "list_deliveries", args, pageOf(rowOf(ownDelivery.extend({ error })), page));
 }
 
 const common = {
@@ -154,7 +154,7 @@ const notice = z.object({
   ...common,
   kind: z.literal("notice"),
   entry: z.object({
-    reason: z.string(),
+    reason: deliveryReason,
     /** Results of the same task that were withheld after the notice before. */
     earlier: z.int(),
   }),

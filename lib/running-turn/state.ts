@@ -70,6 +70,10 @@ export const compaction = z.object({
 });
 export type Compaction = z.output<typeof compaction>;
 
+const policyDecision = z.enum(["run", "ask", "deny"]);
+export type PolicyDecision = z.output<typeof policyDecision>;
+const policyDecisions = z.record(z.string(), policyDecision);
+
 export const turnState = z.object({
   /** Numbers the processes and attempts that have loaded the turn. */
   load: z.number(),
@@ -86,6 +90,8 @@ export const turnState = z.object({
   /** The tools of MCP servers that the turn could call at its start. */
   mcp_tools: turnMcpTools.nullish().transform((tools) => tools ?? []),
   limit_note: limitNote.nullable(),
+  /** What the policies say of each category of effects, before and after the turn has met untrusted content. */
+  decisions: z.object({ trusted: policyDecisions, untrusted: policyDecisions }).readonly(),
   /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),
   /** The facts at the start of the turn; null for a turn of an earlier version. */

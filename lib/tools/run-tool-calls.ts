@@ -238,7 +238,7 @@ async function denialsInSubagent(
   const denials = new Map<string, { error: string; isAnswer: boolean }>();
   for (const call of calls) {
     const asked = await effectOf(app, call, turn);
-    const asking = { options: turn.options, untrusted: untrusted() };
+    const asking = { decisions: turn.decisions, untrusted: untrusted() };
     if (!asked || decideOn(asked, asking).decision === "run") continue;
     const error =
       "A subagent cannot do this, because the user must approve it. Report what is to be done, so that the agent itself can ask.";

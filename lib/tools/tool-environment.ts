@@ -89,7 +89,7 @@ export async function toolEnvironment(
 ): Promise<ToolEnvironment> {
   const { options } = turn;
   // What the tool fetch must ask for, commands cannot do without a question.
-  const asks = decisionOn("fetch", { options, untrusted: untrusted() }) !== "run";
+  const asks = decisionOn("fetch", { decisions: turn.decisions, untrusted: untrusted() }) !== "run";
   const policies: TurnPolicies = [
     ...(options.network_policies ?? []),
     ...(asks ? [{ of: "approvals", mode: "none" } as const] : []),

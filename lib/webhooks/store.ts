@@ -13,7 +13,7 @@ import {
 } from "@platform/endpoint/contract/pagination";
 import { refusalOf } from "@platform/endpoint/contract/refusal";
 import { z } from "zod";
-import { rowOf } from "../platform/database/columns.ts";
+import { rowOf, sentenceOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import {
@@ -44,7 +44,10 @@ const foundWebhook = z.union([
   z.object({ webhook: storedWebhook }).transform((answer) => answer.webhook),
   refused,
 ]);
-const storedDelivery = rowOf(delivery, { attempts: "log", next_attempt_at: "due_at" });
+const error = sentenceOf({ interrupted: "The attempt was interrupted" }).nullable();
+const attempts = z.array(delivery.shape.attempts.element.extend({ error }));
+const columns = { attempts: "log", next_attempt_at: "due_at" };
+const storedDelivery = rowOf(delivery.extend({ attempts }), columns);
 const foundDelivery = z.object({ delivery: storedDelivery }).transform((answer) => answer.delivery);
 
 /** Errors: 403 when the account has 20 webhooks, 409 when it has one with this URL. */

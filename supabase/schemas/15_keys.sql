@@ -34,7 +34,7 @@ begin
     where account_id = p_account_id and scope = 'full'
       and (revoked_at is null or revoked_at > now()))
   then
-    raise sqlstate 'PT403' using message = 'The account has too many keys: revoke one first';
+    raise sqlstate 'PT403' using message = 'full';
   end if;
 end
 $$;
@@ -73,10 +73,10 @@ begin
     and (revoked_at is null or revoked_at > now())
   for update;
   if not found then
-    raise sqlstate 'PT404' using message = 'Key not found';
+    raise sqlstate 'PT404' using message = 'missing';
   end if;
   if v_old.revoked_at is not null then
-    raise sqlstate 'PT409' using message = 'This key has already been rotated';
+    raise sqlstate 'PT409' using message = 'rotated';
   end if;
   update public.api_keys set revoked_at = now() + make_interval(secs => p_grace_seconds)
   where id = v_old.id;

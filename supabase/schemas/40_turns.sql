@@ -67,6 +67,7 @@ comment on column public.turns.assistant_message_id is 'The message that the tur
 comment on column public.turns.context_limit is 'The greatest number of messages that the model is given; null for no limit of the caller''s.';
 comment on column public.turns.history is 'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
+comment on column public.turns.error is 'Why it failed: a sentence, or never_started | not_started.';
 comment on column public.turns.effect_id is 'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is 'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is 'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
@@ -364,7 +365,7 @@ begin
   if found then
     update public.chats set active_stream_id = null, claimed_at = null
     where id = v_turn.chat_id and active_stream_id = 'pending:' || p_turn_id;
-    perform public.close_turn(p_turn_id, 'failed', 'The turn could not be started');
+    perform public.close_turn(p_turn_id, 'failed', 'not_started');
   end if;
   return '{}';
 end

@@ -145,7 +145,7 @@ begin
   else
     if v_chat.active_stream_id is not null then
       -- The request that made this claim died before it started a run.
-      perform public.close_turn(v_active.id, 'failed', 'The turn was never started');
+      perform public.close_turn(v_active.id, 'failed', 'never_started');
     end if;
     -- A user's message, or the answer to a question that an assistant's message still has.
     if v_claim.parts_before is null then

@@ -26,6 +26,7 @@ begin
       'model_id', p_turn.model_id,
       'instructions', p_turn.instructions,
       'options', p_turn.options,
+      'decisions', public.policy_decisions(p_turn.options -> 'approvals'),
       'skills', p_turn.skills,
       'mcp_tools', p_turn.mcp_tools,
       'limit_note', p_turn.limit_note,

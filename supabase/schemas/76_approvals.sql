@@ -36,7 +36,7 @@ comment on column public.approvals.fields is 'The fields in which a call must be
 comment on column public.approvals.is_memorable is 'False for a call that is asked for each time, such as a destructive one.';
 comment on column public.approvals.sources is 'The untrusted content of the turn when it asked, as in turns.untrusted.';
 comment on column public.approvals.resume_index is 'The index of the chunk with which the stream of the turn continues after the answer.';
-comment on column public.approvals.reason is 'Why it was denied, in the words of who denied it; null for none.';
+comment on column public.approvals.reason is 'Why it was denied, in the words of who denied it, or policy if its policy has become deny; null for none.';
 comment on column public.approvals.rule_id is 'The remembered approval that has answered; null for a person. No foreign key: the record outlives the rule.';
 comment on column public.approvals.answered_by is 'The account whose credential has answered. No foreign key, like that of the API key in answered_key_id.';
 
@@ -89,6 +89,29 @@ language sql immutable as $$
   select case when p_category in ('connectors', 'mcp', 'schedules') then 'ask' else 'auto' end
 $$;
 comment on function public.default_policy is 'The policy of a category for which none is set. Inlined, hence no search_path.';
+
+create function public.policy_decision(p_category text, p_policies jsonb, p_is_untrusted boolean)
+returns text
+language sql immutable set search_path = '' as $$
+  select case coalesce(p_policies ->> p_category, public.default_policy(p_category))
+    when 'deny' then 'deny'
+    when 'ask' then 'ask'
+    when 'ask_when_untrusted' then case when p_is_untrusted then 'ask' else 'run' end
+    -- A schedule outlives the turn: no stranger's text may create one without a person.
+    else case when p_category = 'schedules' and p_is_untrusted then 'ask' else 'run' end end
+$$;
+comment on function public.policy_decision is 'What policies {category: policy}, null for none, say of an effect of a turn: run | ask | deny.';
+
+create function public.policy_decisions(p_policies jsonb) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_build_object(
+    'trusted', jsonb_object_agg(c.category, public.policy_decision(c.category, p_policies, false)),
+    'untrusted', jsonb_object_agg(c.category, public.policy_decision(c.category, p_policies, true)))
+  from (
+    select unnest(array['connectors', 'mcp', 'schedules']) union
+    select jsonb_object_keys(p_policies)) c (category)
+$$;
+comment on function public.policy_decisions is 'The policy_decision of each category, before and after a turn has met untrusted content: {trusted: {category: decision}, untrusted}. Categories that are absent run.';
 
 create function public.tightened_policies(p_policies jsonb, p_by jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
@@ -265,17 +288,19 @@ comment on function public.use_approved_call is 'Lets a call of a turn make its 
 
 create function public.run_asks(p_turn public.turns) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  -- A connector may have been named since the turn has started.
+  v_policies constant jsonb := case when exists (
+      select from public.chat_connectors c where c.chat_id = p_turn.chat_id
+        and c.account_id = p_turn.account_id and cardinality(c.connectors) > 0)
+    then '{"connectors": "ask"}' else '{}' end::jsonb || coalesce(p_turn.options -> 'approvals', '{}');
+  v_decisions constant jsonb := public.policy_decisions(v_policies);
 begin
   return (
-    select coalesce(jsonb_agg(p.key), '[]')
-    from jsonb_each_text(
-      -- A connector may have been named since the turn has started.
-      case when exists (select from public.chat_connectors c where c.chat_id = p_turn.chat_id
-          and c.account_id = p_turn.account_id and cardinality(c.connectors) > 0)
-        then '{"connectors": "ask"}'::jsonb else '{}' end
-      || coalesce(p_turn.options -> 'approvals', '{}')) p
-    where p.value in ('ask', 'deny') or (p.value = 'ask_when_untrusted'
-      and public.sources_of_turn(p_turn) <> '[]'));
+    select coalesce(jsonb_agg(p.category), '[]') from jsonb_object_keys(v_policies) p (category)
+    where v_decisions -> 'trusted' ->> p.category <> 'run'
+      or (v_decisions -> 'untrusted' ->> p.category <> 'run'
+        and public.sources_of_turn(p_turn) <> '[]'));
 end
 $$;
 comment on function public.run_asks is 'The categories of effects for which a turn now needs an approval, or that it must not have.';
@@ -324,7 +349,7 @@ begin
   order by c.place
   on conflict (turn_id, call_id) do nothing;
   -- An approved call that has not started is denied if its policy has become so since.
-  update public.approvals a set state = 'denied', reason = 'Its policy denies it now'
+  update public.approvals a set state = 'denied', reason = 'policy'
   where a.turn_id = p_turn_id and a.state = 'approved'
     and exists (
       select from jsonb_array_elements(p_calls) c,
@@ -347,8 +372,8 @@ comment on function public.ask_approvals is 'Asks for calls [{id, call_id, tool_
 create function public.ask_delivery(p_turn public.turns) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_policy constant text :=
-    coalesce(p_turn.options -> 'approvals' ->> 'delivery', public.default_policy('delivery'));
+  v_decision constant text := public.policy_decision(
+    'delivery', p_turn.options -> 'approvals', p_turn.untrusted <> '[]');
   v_to constant jsonb := (
     select jsonb_agg(recipient.value order by recipient.value)
     from jsonb_array_elements(p_turn.deliver -> 'entries') as entry,
@@ -361,11 +386,8 @@ declare
     from jsonb_array_elements(p_turn.deliver -> 'entries') with ordinality e));
   v_state text;
 begin
-  if v_policy = 'deny' then
-    return 'The policy of the account denies it (approvals.delivery)';
-  end if;
-  if v_policy = 'auto' or (v_policy = 'ask_when_untrusted' and p_turn.untrusted = '[]') then
-    return null;
+  if v_decision <> 'ask' then
+    return case when v_decision = 'deny' then 'policy' end;
   end if;
   insert into public.approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
     input, effect, fields, sources, resume_index, expires_at, state, rule_id, answered_at)
@@ -388,10 +410,10 @@ begin
     order by r.created_at limit 1) r on true
   on conflict (turn_id, call_id) do nothing
   returning state into v_state;
-  return case when v_state = 'requested' then 'It waits for an approval' end;
+  return case when v_state = 'requested' then 'approval' end;
 end
 $$;
-comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed, because of a policy or until it is approved; null if it is.';
+comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed: policy | approval, until it is approved; null if it is.';
 
 create function public.open_approvals(p_turn_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -388,7 +388,7 @@ language sql volatile set search_path = '' as $$
         jsonb_build_object(
           'attempted_at', public.iso_date(d.due_at - make_interval(secs => p_lease_seconds)),
           'status_code', null, 'duration_ms', null,
-          'error', 'The attempt was interrupted', 'response', null)) end
+          'error', 'interrupted', 'response', null)) end
     from due where d.id = due.id
     returning d.*
   )

@@ -78,8 +78,7 @@ comment on column public.deliveries.sending_at is 'When the content was sent, fo
 create function public.recipient_fault(p_account_id uuid, p_address text) returns text
 language sql stable set search_path = '' as $$
   select case
-    when b.reason = 'unsubscribed' then 'The recipient has unsubscribed'
-    when b.reason = 'bounced' then 'Mail to the recipient has bounced'
+    when b.reason is not null then b.reason
     when not exists (
       select from public.accounts a where a.id = p_account_id and a.email = p_address)
     and not exists (
@@ -91,11 +90,11 @@ language sql stable set search_path = '' as $$
       join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
       where a.kind = 'personal' and a.email = p_address
         and (o.id = p_account_id or public.sees_member(p_account_id, o.id, a.id)))
-    then 'The recipient is no member and has not confirmed' end
+    then 'not_confirmed' end
   from (select 1) one
   left join public.delivery_blocks b on b.account_id = p_account_id and b.address = p_address
 $$;
-comment on function public.recipient_fault is 'Why an account may not mail results to an address; null if it may: to its own address, members of its organizations that it may know, and confirmed addresses. It does not depend on whether other addresses have accounts.';
+comment on function public.recipient_fault is 'Why an account may not mail results to an address: unsubscribed | bounced | not_confirmed; null if it may: to its own address, members of its organizations that it may know, and confirmed addresses. It does not depend on whether other addresses have accounts.';
 
 create function public.recipient_faults(p_account_id uuid, p_addresses text[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -285,9 +284,9 @@ create function public.queue_deliveries() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   v_reason constant text := case
-    when new.status = 'cancelled' then 'The run was cancelled'
-    when new.status <> 'completed' then 'The run failed'
-    when public.answer_of_turn(new) is null then 'The answer is empty'
+    when new.status = 'cancelled' then 'run_cancelled'
+    when new.status <> 'completed' then 'run_failed'
+    when public.answer_of_turn(new) is null then 'empty'
     else public.ask_delivery(new) end;
 begin
   if v_reason is null then
@@ -352,7 +351,7 @@ begin
   set status = 'pending', error = null, due_at = excluded.due_at, finished_at = null,
     retry_until = excluded.retry_until
   where deliveries.status = 'failed' and deliveries.sending_at is null
-    and deliveries.error = 'The run no longer waits';
+    and deliveries.error = 'not_waiting';
 end
 $$;
 comment on function public.queue_waiting_mail is 'Queues a mail to the owner that a run waits for a person, if the account wants it: once for a run, but again if the mail was not sent because the run no longer waited.';
@@ -414,18 +413,18 @@ create function public.delivery_fault(p_delivery public.deliveries, p_max_a_day 
 returns text
 language sql stable set search_path = '' as $$
   select case
-    when p_delivery.status = 'sending' then 'outcome unknown'
-    when p_delivery.turn_id is null then 'The run was deleted'
+    when p_delivery.status = 'sending' then 'unknown'
+    when p_delivery.turn_id is null then 'run_deleted'
     when p_delivery.kind = 'waiting' and not public.is_waiting(p_delivery.turn_id)
-      then 'The run no longer waits'
+      then 'not_waiting'
     else coalesce(
       public.recipient_fault(p_delivery.account_id, p_delivery.recipient),
       case when p_max_a_day <= (
         select count(*) from public.deliveries d
         where d.account_id = p_delivery.account_id and d.sending_at > now() - interval '1 day')
-      then 'The account has reached its limit of ' || p_max_a_day || ' mails a day' end) end
+      then 'day_limit' end) end
 $$;
-comment on function public.delivery_fault is 'Why a delivery can no longer be sent; null if it can.';
+comment on function public.delivery_fault is 'Why a delivery can no longer be sent: unknown, if it may have been sent | run_deleted | not_waiting | day_limit | as of recipient_fault; null if it can.';
 
 create function public.delivery_job(p_delivery public.deliveries, p_max_a_day integer)
 returns jsonb

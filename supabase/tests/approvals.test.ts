@@ -160,7 +160,7 @@ describe("an approval", () => {
         decisions: expect.arrayContaining([
           expect.objectContaining({ id: started.id, state: "approved" }),
           expect.objectContaining({
-            ...{ id: other.id, state: "denied", reason: "Its policy denies it now" },
+            ...{ id: other.id, state: "denied", reason: "policy" },
           }),
         ]),
       });

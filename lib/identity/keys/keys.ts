@@ -1,6 +1,6 @@
 /** The API keys of an account, which is an argument of every function. */
 
-import { appError } from "@platform/endpoint/contract/app-error";
+import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { dateTime } from "@platform/endpoint/contract/fields";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
@@ -64,13 +64,15 @@ export async function rotateKey(db: Database, accountId: string, id: string, gra
   return describeCreatedKey(await rpc(db, "rotate_key", args, row), raw);
 }
 
-const refusals: Readonly<Record<number, "quota_exceeded" | "conflict">> = {
-  403: "quota_exceeded",
-  409: "conflict",
+const missing = appError("not_found", "Key not found");
+const refusals: Readonly<Record<string, AppError>> = {
+  full: appError("quota_exceeded", "The account has too many keys: revoke one first"),
+  missing,
+  rotated: appError("conflict", "This key has already been rotated"),
 };
 
 function describeCreatedKey(answer: KeyRow | Raised, raw: string) {
-  if (isRaised(answer)) return appError(refusals[answer.status] ?? "not_found", answer.message);
+  if (isRaised(answer)) return refusals[answer.message] ?? missing;
   const { last_used_at: _, ...shown } = describeKey(answer);
   return { status: "success", key: raw, ...shown } as const;
 }

@@ -41,3 +41,10 @@ function isDate(schema: unknown): boolean {
     ? isDate(schema.unwrap())
     : schema instanceof z.ZodISODateTime;
 }
+
+/**
+ * Returns the schema of a column with codes, which it turns into sentences.
+ * @param sentences by code. Another text, such as the words of a person, stays as it is.
+ */
+export const sentenceOf = (sentences: Readonly<Record<string, string>>) =>
+  z.string().transform((code) => sentences[code] ?? code);

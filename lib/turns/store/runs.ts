@@ -12,8 +12,9 @@ import type { RunOptions } from "@platform/endpoint/contract/run-options";
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { Deliver } from "../../delivery/contract.ts";
+import { deliveryReason } from "../../delivery/reasons.ts";
 import { config } from "../../platform/config.ts";
-import { rowOf } from "../../platform/database/columns.ts";
+import { rowOf, sentenceOf } from "../../platform/database/columns.ts";
 import type { Database } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../../running-turn/run.ts";
@@ -184,7 +185,15 @@ export function answerToolCalls(
 export const turnsToWake = (db: Database, limit: number, dueSeconds: number): Promise<string[]> =>
   call(db, "turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds }, z.array(z.string()));
 
-const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
+const error = sentenceOf({
+  never_started: "The turn was never started",
+  not_started: "The turn could not be started",
+}).nullable();
+
+const delivery_reason = deliveryReason.nullable();
+const foundRun = rowOf(run.extend({ turnId: z.string(), error, delivery_reason }), {
+  turnId: "id",
+})
   .transform(({ turnId, ...run }) => ({ turnId, run }))
   .nullable();
 
@@ -218,9 +227,9 @@ const withUsage = <R extends WithTokens>({
   duration_ms: durationMs(run.createdAt, run.finishedAt),
 });
 
-const storedRun = rowOf(runItem.omit({ usage: true, duration_ms: true }).extend(tokens)).transform(
-  withUsage,
-);
+const storedRun = rowOf(
+  runItem.omit({ usage: true, duration_ms: true }).extend({ ...tokens, error }),
+).transform(withUsage);
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
@@ -254,9 +263,9 @@ const storedCall = rowOf(
   toolCall.omit({ duration_ms: true }).extend({ steps: z.array(subagentRow).optional() }),
 ).transform(withDuration);
 const storedTrace = z.object({
-  run: rowOf(runDetail.omit({ usage: true, duration_ms: true }).extend(tokens)).transform(
-    withUsage,
-  ),
+  run: rowOf(
+    runDetail.omit({ usage: true, duration_ms: true }).extend({ ...tokens, error }),
+  ).transform(withUsage),
   steps: z.array(rowOf(runStep.extend({ tool_calls: z.array(storedCall) }))),
 });
 
