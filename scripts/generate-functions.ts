@@ -17,7 +17,14 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 interface Described {
   readonly args: Readonly<Record<string, string>>;
-  readonly returns: "nothing" | "value" | "row" | "rows" | "texts";
+  /** `nothing`, `row`, `rows` and `texts`, or the type of the one value. */
+  readonly returns: string;
+}
+
+/** Returns the name of a type as the catalog has it. */
+function typeOf(declared: string): string {
+  const [, base = "", array = ""] = /^(.*?)((?:\[\])?)$/s.exec(declared.trim()) ?? [];
+  return (ALIASES[base] ?? base.replace(/^public\./, "")) + array;
 }
 
 function describe(args: string, returns: string, composites: ReadonlySet<string>): Described {
@@ -25,7 +32,7 @@ function describe(args: string, returns: string, composites: ReadonlySet<string>
   for (const argument of args.split(/,(?![^(]*\))/)) {
     const [, name, base = "", array = ""] =
       /^\s*(\w+) ([\w. ]+?)(\[\])?\s*(?:default\s.*)?$/s.exec(argument) ?? [];
-    if (name !== undefined) types[name] = (ALIASES[base] ?? base.replace(/^public\./, "")) + array;
+    if (name !== undefined) types[name] = typeOf(base + array);
   }
   const [, isSet, base = ""] = /^(setof )?(?:public\.)?(.*)$/s.exec(returns.trim()) ?? [];
   const isComposite = composites.has(base) || base.startsWith("table");
@@ -38,7 +45,7 @@ function describe(args: string, returns: string, composites: ReadonlySet<string>
         : "texts"
       : isComposite
         ? "row"
-        : "value";
+        : typeOf(base);
   return { args: types, returns: base === "void" ? "nothing" : kind };
 }
 
@@ -67,7 +74,7 @@ const lines = [...found]
   });
 const source = `// Generated from supabase/schemas by scripts/generate-functions.ts, which npm run check runs.
 // This file is long because it names every SQL function.
-/** The SQL functions that the service calls, with the types of their arguments. */
+/** The SQL functions that the service calls, with the types of their arguments and results. */
 export const functions = {
 ${lines.join("\n")}
 } as const;

@@ -73,7 +73,7 @@ export function leaveOrganizations(
 
 /** Deletes a batch of the account's rows, and returns whether there may be many more. */
 export const deleteAccountRows = (db: Database, accountId: string): Promise<boolean> =>
-  call(db, "delete_account_rows", { p_account_id: accountId, p_batch: 500 }, z.boolean());
+  call(db, "delete_account_rows", { p_account_id: accountId, p_batch: 500 });
 
 /** No token that was issued before signs in again. Errors: as `leaveOrganizations`. */
 export function removeAccount(

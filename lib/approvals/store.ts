@@ -73,7 +73,7 @@ export async function askApprovals(
 
 /** Returns whether the turn waits for an approval. */
 export const awaitsApproval = (db: Database, turnId: string): Promise<boolean> =>
-  call(db, "awaits_approval", { p_turn_id: turnId }, z.boolean());
+  call(db, "awaits_approval", { p_turn_id: turnId });
 
 /** Returns whether the turn of a request has these options, as `optionsIn` returns them, or stricter ones. */
 export const isAskedWithOptions = (
@@ -82,12 +82,11 @@ export const isAskedWithOptions = (
   approvalId: string,
   options: Readonly<Record<string, unknown>>,
 ): Promise<boolean> =>
-  call(
-    db,
-    "asked_with_options",
-    { p_account_id: accountId, p_approval_id: approvalId, p_options: options },
-    z.boolean(),
-  );
+  call(db, "asked_with_options", {
+    p_account_id: accountId,
+    p_approval_id: approvalId,
+    p_options: options,
+  });
 
 export interface ApprovalAnswer {
   readonly id: string;
@@ -157,4 +156,4 @@ export function selectApprovalRules(
 
 /** Returns false if the account has no such rule. */
 export const deleteApprovalRule = (db: Database, accountId: string, id: string): Promise<boolean> =>
-  call(db, "delete_approval_rule", { p_account_id: accountId, p_id: id }, z.boolean());
+  call(db, "delete_approval_rule", { p_account_id: accountId, p_id: id });

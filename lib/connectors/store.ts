@@ -60,13 +60,13 @@ export async function recordLink(
   starter: ConnectionStarter,
 ): Promise<void> {
   const args = { p_account_id: accountId, p_connection_id: connectionId };
-  await call(db, "record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
+  await call(db, "record_connector_link", { ...args, ...starterArguments(starter) });
 }
 
 /** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
 export const recordedConnections = (db: Database, accountId: string): Promise<string[]> => {
   const args = { p_account_id: accountId, p_limit: MAX_RECORDED };
-  return call(db, "recorded_connections", args, z.array(z.string()));
+  return call(db, "recorded_connections", args);
 };
 
 type AtVendor = readonly { readonly id: string }[];
@@ -80,7 +80,7 @@ export const refusedConnections = (
   found: AtVendor,
 ): Promise<string[]> => {
   const args = { p_account_id: accountId, p_active_ids: idsOf(active), p_found_ids: idsOf(found) };
-  return call(db, "refused_connections", args, z.array(z.string()));
+  return call(db, "refused_connections", args);
 };
 
 /** Forgets connections that a vendor no longer has, and that were recorded so long ago. */
@@ -92,7 +92,7 @@ export async function forgetConnections(
 ): Promise<void> {
   if (gone.length === 0) return;
   const args = { p_account_id: accountId, p_connection_ids: idsOf(gone) };
-  await call(db, "forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
+  await call(db, "forget_connections", { ...args, p_min_age_seconds: minAgeSeconds });
 }
 
 export async function selectConnections(db: Database, accountId: string): Promise<Connection[]> {
@@ -110,7 +110,7 @@ export const deleteConnections = (
   accountId: string,
   connector: string,
 ): Promise<number> =>
-  call(db, "remove_connections", { p_account_id: accountId, p_connector: connector }, z.int());
+  call(db, "remove_connections", { p_account_id: accountId, p_connector: connector });
 
 /** Returns null for a link that has been used, has expired, never existed, or whose starter has lost the right. */
 export async function selectPending(
@@ -160,24 +160,21 @@ export const hasChatConnector = (
   chatId: string,
   connector: string,
 ): Promise<boolean> =>
-  call(
-    db,
-    "has_chat_connector",
-    { p_account_id: accountId, p_chat_id: chatId, p_connector: connector },
-    z.boolean(),
-  );
+  call(db, "has_chat_connector", {
+    p_account_id: accountId,
+    p_chat_id: chatId,
+    p_connector: connector,
+  });
 
 export const deleteConnectorTriggers = async (
   db: Database,
   accountId: string,
   connector: string,
 ): Promise<void> =>
-  void (await call(
-    db,
-    "delete_connector_triggers",
-    { p_account_id: accountId, p_connector: connector },
-    z.unknown(),
-  ));
+  void (await call(db, "delete_connector_triggers", {
+    p_account_id: accountId,
+    p_connector: connector,
+  }));
 
 /** Sends an event to the triggers of a subscription, and returns how many have accepted it. */
 export const sendTestEvent = (
@@ -188,7 +185,7 @@ export const sendTestEvent = (
 ): Promise<number> => {
   const args = { p_account_id: accountId, p_source_id: sourceId, p_content: content };
   const limits = { p_max_triggers: MAX_SUBSCRIBERS, p_max_per_hour: MAX_EVENTS_PER_HOUR };
-  return call(db, "send_test_event", { ...args, ...limits }, z.int());
+  return call(db, "send_test_event", { ...args, ...limits });
 };
 
 const eventCheck = z.object({
@@ -215,14 +212,9 @@ export const endEventCheck = async (
   isDone: boolean,
 ): Promise<void> => {
   const args = { p_account_id: accountId, p_lease_until: leaseUntil };
-  await call(
-    db,
-    "end_event_check",
-    { ...args, p_changed_at: isDone ? changedAt : null },
-    z.unknown(),
-  );
+  await call(db, "end_event_check", { ...args, p_changed_at: isDone ? changedAt : null });
 };
 
 /** Returns accounts whose comparison is due, the longest waiting first. */
 export const dueEventChecks = (db: Database, batch: number): Promise<string[]> =>
-  call(db, "due_event_checks", { p_batch: batch }, z.array(z.string()));
+  call(db, "due_event_checks", { p_batch: batch });

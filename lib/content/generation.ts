@@ -135,7 +135,7 @@ export async function awaitEarlier(
   wait: Pick<Generation, "kind" | "signal">,
 ): Promise<TaskRun | AppError | null> {
   const args = { p_account_id: accountId, p_effect_id: effectId };
-  const runId = await call(db, "find_generation", args, z.string().nullable());
+  const runId = await call(db, "find_generation", args);
   return runId === null ? null : untilEnded(db, accountId, runId, wait);
 }
 

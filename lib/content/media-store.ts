@@ -48,7 +48,7 @@ export async function storeResults(
   };
   // Before they are stored, because they have been paid for.
   const recorded = { ...run, p_kind: kind, p_credential_id: credentialId, p_call: usage };
-  await call(app.db, "record_generation", recorded, z.null());
+  await call(app.db, "record_generation", recorded);
   const results = files.map((file) => ({ file, key: newMediaKey(accountId, file.contentType) }));
   const sizes = results.map(async ({ file, key: { name } }) => ({
     name,
@@ -93,7 +93,7 @@ export async function discardTornMedia(
 ): Promise<void> {
   const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
   const args = { p_account_id: accountId, p_run_id: runId, p_kept: names };
-  await call(db, "discard_run_media", args, z.int());
+  await call(db, "discard_run_media", args);
 }
 
 /**
@@ -111,7 +111,7 @@ export async function deleteMedia(
 ): Promise<AppError | undefined> {
   const key = parseMediaKey(accountId, name);
   const args = { p_caller: callerId, p_account_id: accountId, p_name: name };
-  if (!key || !(await call(db, "delete_media", args, z.boolean()))) {
+  if (!key || !(await call(db, "delete_media", args))) {
     return appError("not_found", "Media not found");
   }
   await mediaStorage.remove(key);

@@ -30,5 +30,5 @@ export async function endRemoval(
   kind: RemovalKind,
   { ownerId, name }: Pick<Removal, "ownerId" | "name">,
 ): Promise<void> {
-  await call(db, "end_removal", { p_kind: kind, p_owner_id: ownerId, p_name: name }, z.null());
+  await call(db, "end_removal", { p_kind: kind, p_owner_id: ownerId, p_name: name });
 }

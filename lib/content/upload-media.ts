@@ -55,7 +55,7 @@ export function uploadMedia(
       return { url, content_type: contentType, bytes: size };
     } catch (error) {
       const missing = { p_account_id: accountId, p_name: key.name, p_bytes: null };
-      await call(db, "note_media_check", missing, z.null());
+      await call(db, "note_media_check", missing);
       throw error;
     }
   });

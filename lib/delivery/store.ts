@@ -72,7 +72,7 @@ export async function removeAddress(
   id: string,
 ): Promise<AppError | undefined> {
   const args = { p_account_id: accountId, p_id: id };
-  const isDeleted = await call(db, "delete_delivery_address", args, z.boolean());
+  const isDeleted = await call(db, "delete_delivery_address", args);
   return isDeleted ? undefined : appError("not_found", "Address not found");
 }
 
@@ -91,7 +91,7 @@ export async function unsubscribeAddress(
   accountId: string,
   address: string,
 ): Promise<void> {
-  await call(db, "unsubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+  await call(db, "unsubscribe_address", { p_account_id: accountId, p_address: address });
 }
 
 export async function resubscribeAddress(
@@ -99,7 +99,7 @@ export async function resubscribeAddress(
   accountId: string,
   address: string,
 ): Promise<void> {
-  await call(db, "resubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+  await call(db, "resubscribe_address", { p_account_id: accountId, p_address: address });
 }
 
 const faults = z.array(z.object({ address: z.string(), fault: deliveryReason }));
@@ -212,5 +212,5 @@ export function endDelivery(
     p_error: error,
     p_retry_seconds: retrySeconds,
   };
-  return call(db, "end_delivery", args, z.boolean());
+  return call(db, "end_delivery", args);
 }

@@ -181,7 +181,7 @@ export async function removeServer(
   accountId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const isDeleted = await call(db, "delete_mcp_server", ofServer(accountId, id), z.boolean());
+  const isDeleted = await call(db, "delete_mcp_server", ofServer(accountId, id));
   return isDeleted ? undefined : appError("not_found", "MCP server not found");
 }
 
@@ -319,7 +319,7 @@ export async function insertAuthorization(
   const bound =
     client && state.client ? sealText(JSON.stringify(state.client), contextOf(id)) : null;
   const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state), p_client: bound };
-  await call(db, "start_mcp_authorization", { ...ofServer(accountId, id), ...args }, z.boolean());
+  await call(db, "start_mcp_authorization", { ...ofServer(accountId, id), ...args });
 }
 
 const authorization = z

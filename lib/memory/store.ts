@@ -119,20 +119,15 @@ export async function endProposal(
   { written, mayAccept, retrySeconds }: ProposalEnd,
   usage: readonly object[],
 ): Promise<void> {
-  await call(
-    db,
-    "end_memory_proposal",
-    {
-      p_account_id: accountId,
-      p_id: id,
-      p_lease_id: leaseId,
-      p_artist_id: artistId,
-      p_text: written?.text ?? null,
-      p_diff: written?.diff ?? null,
-      p_may_accept: mayAccept,
-      p_retry_seconds: retrySeconds,
-      p_usage: usage,
-    },
-    z.unknown(),
-  );
+  await call(db, "end_memory_proposal", {
+    p_account_id: accountId,
+    p_id: id,
+    p_lease_id: leaseId,
+    p_artist_id: artistId,
+    p_text: written?.text ?? null,
+    p_diff: written?.diff ?? null,
+    p_may_accept: mayAccept,
+    p_retry_seconds: retrySeconds,
+    p_usage: usage,
+  });
 }

@@ -55,12 +55,7 @@ export const findOrganizationOfRun = (
   accountId: string,
   artistId: string | null,
 ): Promise<string | null> =>
-  call(
-    db,
-    "organization_of_run",
-    { p_account_id: accountId, p_artist_id: artistId },
-    z.string().nullable(),
-  );
+  call(db, "organization_of_run", { p_account_id: accountId, p_artist_id: artistId });
 const storedMember = rowOf(member, { account_id: "id" });
 const storedInvitation = rowOf(sentInvitation);
 

@@ -1,5 +1,4 @@
 import { areEqualTexts } from "@platform/kit/equal-texts";
-import { z } from "zod";
 import { acceptedSecrets } from "./config.ts";
 import type { Database } from "./database/port.ts";
 import { call } from "./database/query.ts";
@@ -21,6 +20,6 @@ export async function findSecret(
   const [current = "", previous] = secrets;
   if (previous === undefined) return current;
   const args = { p_account_id: accountId, p_hashes: secrets.map(hashOf) };
-  const stored = await call(db, "find_stored_hash", args, z.string().nullable());
+  const stored = await call(db, "find_stored_hash", args);
   return stored === hashOf(previous) ? previous : current;
 }

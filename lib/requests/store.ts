@@ -9,7 +9,6 @@ import {
   pageArguments,
   pageOf,
 } from "@platform/endpoint/contract/pagination";
-import { z } from "zod";
 import { rowOf } from "../platform/database/columns.ts";
 import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
@@ -20,7 +19,7 @@ export type NewRequest = Omit<LoggedRequest, "id"> & { readonly account_id: stri
 
 /** Stores requests of any accounts, without deleted ones. */
 export async function insertRequests(db: Database, requests: readonly NewRequest[]): Promise<void> {
-  await call(db, "record_requests", { p_requests: requests }, z.null());
+  await call(db, "record_requests", { p_requests: requests });
 }
 
 /** Returns a page of the requests that the account's credentials have made, newest first. */

@@ -24,11 +24,11 @@ export function takeJob(
     p_lease_seconds: given.leaseSeconds,
     p_interval_seconds: given.intervalSeconds,
   };
-  return call(db, "take_job", args, z.boolean());
+  return call(db, "take_job", args);
 }
 
 export async function endJob(db: Database, name: string, holder: string): Promise<void> {
-  await call(db, "end_job", { p_name: name, p_holder: holder }, z.null());
+  await call(db, "end_job", { p_name: name, p_holder: holder });
 }
 
 /** Deletes at most `batch` rows of each kind, and returns the numbers of deleted rows by kind. */
@@ -76,7 +76,7 @@ export async function noteMediaCheck(
   bytes: number | null,
 ): Promise<void> {
   const args = { p_account_id: key.accountId, p_name: key.name, p_bytes: bytes };
-  await call(db, "note_media_check", args, z.null());
+  await call(db, "note_media_check", args);
 }
 
 /** Returns the given files that have no row. */
@@ -85,7 +85,7 @@ export const unownedMedia = (db: Database, files: readonly MediaKey[]): Promise<
 
 /** Returns the given ids that belong to no session. */
 export const unownedSandboxes = (db: Database, sessionIds: readonly string[]): Promise<string[]> =>
-  call(db, "unowned_sandboxes", { p_session_ids: sessionIds }, z.array(z.string()));
+  call(db, "unowned_sandboxes", { p_session_ids: sessionIds });
 
 const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });
 

@@ -25,7 +25,7 @@ export async function recordUsage(
   usage: readonly UsageEntry[],
 ): Promise<void> {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_calls: usage };
-  await call(db, "record_turn_usage", args, z.boolean());
+  await call(db, "record_turn_usage", args);
 }
 
 /**

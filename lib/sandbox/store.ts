@@ -85,7 +85,7 @@ export async function recordSandboxBytes(
   bytes: number,
 ): Promise<void> {
   const args = { p_session_id: sessionId, p_reserved_at: reservedAt, p_bytes: bytes };
-  await call(db, "record_sandbox_bytes", args, z.null());
+  await call(db, "record_sandbox_bytes", args);
 }
 
 /** Returns whether the sandboxes of an account have reached the limit. */
@@ -94,4 +94,4 @@ export const isSandboxSpaceFull = (
   accountId: string,
   limitBytes: number,
 ): Promise<boolean> =>
-  call(db, "is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes }, z.boolean());
+  call(db, "is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes });

@@ -314,8 +314,7 @@ export const selectActiveChats = (
   db: Database,
   accountId: string,
   ids: readonly string[],
-): Promise<string[]> =>
-  call(db, "active_chats", { p_account_id: accountId, p_ids: ids }, z.array(z.string()));
+): Promise<string[]> => call(db, "active_chats", { p_account_id: accountId, p_ids: ids });
 
 /** Deletes chats, and sessions that have none then. Returns the sandboxes of these sessions. */
 export const removeChats = (

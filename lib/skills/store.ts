@@ -180,5 +180,5 @@ export async function recordTurnSkill(
   value: Pick<LoadedSkill, "name" | "source"> & { readonly sha256?: string },
 ): Promise<void> {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_skill: value };
-  await call(db, "record_turn_skill", args, z.null());
+  await call(db, "record_turn_skill", args);
 }

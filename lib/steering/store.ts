@@ -27,5 +27,5 @@ export async function storeSteeringFiles(
   messages: readonly UIMessage[],
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
-  await call(db, "store_steering_files", { p_turn_id: turnId, p_messages: changed }, z.unknown());
+  await call(db, "store_steering_files", { p_turn_id: turnId, p_messages: changed });
 }

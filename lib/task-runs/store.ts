@@ -101,12 +101,12 @@ export function renewLeases(
   ids: readonly string[],
   leaseSeconds: number,
 ): Promise<null> {
-  return call(db, "renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds }, z.null());
+  return call(db, "renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds });
 }
 
 /** Replaces the given keys of the run's metadata and keeps the others. */
 export async function mergeMetadata(db: Database, id: string, metadata: JsonObject): Promise<void> {
-  await call(db, "note_task_progress", { p_id: id, p_metadata: metadata }, z.null());
+  await call(db, "note_task_progress", { p_id: id, p_metadata: metadata });
 }
 
 /**
@@ -125,7 +125,7 @@ export async function endRun(
     p_output: "output" in end ? end.output : null,
     p_error: "error" in end ? end.error : null,
   };
-  if (await call(db, "end_task_run", args, z.boolean())) webhookWorker.wake();
+  if (await call(db, "end_task_run", args)) webhookWorker.wake();
 }
 
 const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform(
@@ -157,12 +157,11 @@ export const hasAuthority = (
   runId: string,
   credentialId: string | null,
 ): Promise<boolean> =>
-  call(
-    db,
-    "has_generation_authority",
-    { p_account_id: accountId, p_run_id: runId, p_credential_id: credentialId },
-    z.boolean(),
-  );
+  call(db, "has_generation_authority", {
+    p_account_id: accountId,
+    p_run_id: runId,
+    p_credential_id: credentialId,
+  });
 
 /** Stores the input of a task's durable run until `takeJob`. */
 export async function queueJob(
@@ -172,7 +171,7 @@ export async function queueJob(
   job: object,
 ): Promise<void> {
   const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
-  await call(db, "queue_task_job", args, z.null());
+  await call(db, "queue_task_job", args);
 }
 
 /** Returns the job of an active run to one of all callers, and null to the others. */
@@ -187,5 +186,5 @@ export async function recordRemoteRun(
   remoteId: string,
 ): Promise<void> {
   const args = { p_account_id: accountId, p_id: id, p_remote_run_id: remoteId };
-  await call(db, "record_remote_run", args, z.null());
+  await call(db, "record_remote_run", args);
 }

@@ -169,7 +169,7 @@ export function fireTask(
   now: Date | null,
 ): Promise<boolean> {
   const args = { p_task_id: id, p_expected: expected, p_next: next, p_now: now };
-  return call(db, "fire_task", args, z.boolean());
+  return call(db, "fire_task", args);
 }
 
 export const firing = z.object({
@@ -244,7 +244,7 @@ export async function handOverFiring(
     p_patience_seconds: PATIENCE_SECONDS,
     p_remote_run_id: remoteRunId,
   };
-  await call(db, "hand_over_firing", args, z.null());
+  await call(db, "hand_over_firing", args);
 }
 
 /** Creates a firing that a request asks for, or finds the one of an earlier attempt. Errors: 404. */
@@ -273,7 +273,7 @@ export async function recordStartedRun(
 ): Promise<void> {
   const { runId, chatId, sessionId } = run;
   const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
-  await call(db, "record_started_run", args, z.null());
+  await call(db, "record_started_run", args);
 }
 
 /** A refused firing is tried again for so long. */
@@ -294,7 +294,7 @@ export async function refuseFiring(
     p_max_age_seconds: MAX_REFUSED_SECONDS,
     p_refusal: refusal,
   };
-  await call(db, "refuse_firing", args, z.null());
+  await call(db, "refuse_firing", args);
 }
 
 export async function endFiring(
@@ -304,10 +304,10 @@ export async function endFiring(
   { code, message }: Pick<AppError, "code" | "message">,
 ): Promise<void> {
   const args = { p_id: id, p_status: status, p_code: code, p_message: message };
-  await call(db, "end_firing", args, z.null());
+  await call(db, "end_firing", args);
 }
 
 /** Takes back a firing whose run has been refused. */
 export async function discardFiring(db: Database, id: string): Promise<void> {
-  await call(db, "discard_firing", { p_id: id }, z.null());
+  await call(db, "discard_firing", { p_id: id });
 }

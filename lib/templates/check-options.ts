@@ -7,7 +7,6 @@ import { type AppError, appError, invalidField } from "@platform/endpoint/contra
 import { queueRefused } from "@platform/endpoint/contract/queue-refused";
 import type { RunOptionChanges } from "@platform/endpoint/contract/run-options";
 import { isQueueRefusal } from "@platform/kit/fair-queue";
-import { z } from "zod";
 import { checkModel, isKnownModel } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import { call } from "../platform/database/query.ts";
@@ -29,7 +28,7 @@ export async function checkOptions(
   }
   if (mcp_servers?.length) {
     const args = { p_account_id: accountId, p_names: [...mcp_servers] };
-    const [missing] = await call(app.db, "missing_mcp_servers", args, z.array(z.string()));
+    const [missing] = await call(app.db, "missing_mcp_servers", args);
     if (missing !== undefined) {
       return invalidField("mcp_servers", `mcp_servers: the account has no MCP server ${missing}`);
     }

@@ -58,7 +58,7 @@ export function findFinishedTools(
   callIds: readonly string[],
 ): Promise<string[]> {
   const args = { p_turn_id: turnId, p_call_ids: callIds };
-  return call(db, "finished_tools", args, z.array(z.string()));
+  return call(db, "finished_tools", args);
 }
 
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */

@@ -164,7 +164,7 @@ export const recordNotice = (
   const end = { p_source_id: sourceId ?? null, p_connector: connector ?? null };
   const message = { p_event_id: eventId, p_size: size, p_sha256: sha256 };
   const notice = { ...args, ...end, p_reason: reason ?? null, ...message };
-  return call(db, "record_connector_notice", notice, z.int());
+  return call(db, "record_connector_notice", notice);
 };
 
 /** Errors: 404 `Task not found`. */
@@ -202,7 +202,7 @@ export async function removeTrigger(
   path: TriggerPath,
 ): Promise<AppError | undefined> {
   const args = { p_account_id: accountId, p_task_id: path.id, p_id: path.trigger_id };
-  const isDeleted = await call(db, "delete_task_trigger", args, z.boolean());
+  const isDeleted = await call(db, "delete_task_trigger", args);
   return isDeleted ? undefined : triggerNotFound;
 }
 

@@ -97,7 +97,7 @@ async function discardEmptySession(
 ): Promise<void> {
   try {
     const args = { p_account_id: accountId, p_session_id: sessionId };
-    const isDiscarded = await call(app.db, "discard_empty_session", args, z.boolean());
+    const isDiscarded = await call(app.db, "discard_empty_session", args);
     if (isDiscarded) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an empty session could not be discarded");

@@ -6,7 +6,6 @@ import { EMBEDDED_MODEL_ID } from "@platform/agent/models/embedded-identity";
 import { writeTitle } from "@platform/agent/write-title";
 import { drain } from "@platform/kit/drain";
 import { log } from "@platform/kit/log";
-import { z } from "zod";
 import { changedChat } from "../context/store.ts";
 import { hasAiModel } from "../models/has-ai-model.ts";
 import { requestOf } from "../outcome/judge-turn.ts";
@@ -54,7 +53,7 @@ async function write(
   const { account_id: accountId, chat_id: chatId } = turn;
   const key = { p_account_id: accountId, p_chat_id: chatId, p_turn_id: turnId };
   const begin = { ...key, p_title: former, p_lease_seconds: LEASE_SECONDS };
-  if (!(await call(app.db, "begin_title", begin, z.boolean()))) return;
+  if (!(await call(app.db, "begin_title", begin))) return;
   const usage: UsageEntry[] = [];
   const reserve = async (estimateUsd: number | null): Promise<void> => {
     const job = { accountId, id: turnId };
@@ -70,12 +69,7 @@ async function write(
   }));
   await measure.ended();
   const title = "failure" in written ? "" : written.title;
-  await call(
-    app.db,
-    "end_title",
-    { ...key, p_former: former, p_title: title, p_usage: usage },
-    z.boolean(),
-  );
+  await call(app.db, "end_title", { ...key, p_former: former, p_title: title, p_usage: usage });
 }
 
 /** Returns the model that is fast, or else the least expensive one that the operator offers; null without a price. */

@@ -108,12 +108,7 @@ export async function removeWebhook(
   accountId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const isDeleted = await call(
-    db,
-    "delete_webhook",
-    { p_account_id: accountId, p_id: id },
-    z.boolean(),
-  );
+  const isDeleted = await call(db, "delete_webhook", { p_account_id: accountId, p_id: id });
   return isDeleted ? undefined : webhookNotFound;
 }
 
@@ -237,5 +232,5 @@ export function recordAttempt(
     p_outcome: attempt.outcome,
     p_retry_seconds: retrySeconds,
   };
-  return call(db, "record_webhook_attempt", args, z.boolean());
+  return call(db, "record_webhook_attempt", args);
 }

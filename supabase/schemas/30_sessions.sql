@@ -597,9 +597,9 @@ end
 $$;
 comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned. With p_text, the newest 50 chats that the filters leave are read first, then the index; of a text that more than 10,000 messages have, the newest 1,000 chats, or 10 MB of their messages, and all only if these do not fill the page.';
 
-create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
+create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns uuid[]
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(c.id), '[]') from public.chats c
+  select coalesce(array_agg(c.id), '{}') from public.chats c
   where c.account_id = p_account_id and c.id = any (p_ids)
     and public.active_stream_id(c) is not null
 $$;

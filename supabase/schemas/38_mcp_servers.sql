@@ -243,12 +243,12 @@ end
 $$;
 comment on function public.confirm_mcp_tools is 'Confirms definitions [{name, sha256}] of tools, all or none: {server, tools} or {refused: missing | differs}.';
 
-create function public.missing_mcp_servers(p_account_id uuid, p_names text[]) returns jsonb
+create function public.missing_mcp_servers(p_account_id uuid, p_names text[]) returns text[]
 language sql stable set search_path = '' as $$
-  select to_jsonb(array(
+  select array(
     select n from unnest(p_names) n
     where not exists (
-      select from public.mcp_servers s where s.account_id = p_account_id and s.name = n)))
+      select from public.mcp_servers s where s.account_id = p_account_id and s.name = n))
 $$;
 comment on function public.missing_mcp_servers is 'The names that no MCP server of the account has.';
 

@@ -438,12 +438,12 @@ end
 $$;
 comment on function public.request_stop is 'Asks the active turn of a chat to stop; answers as find_active_turn.';
 
-create function public.request_session_stop(p_session_id uuid) returns jsonb
+create function public.request_session_stop(p_session_id uuid) returns uuid[]
 language sql set search_path = '' as $$
   with stopped as (
     update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
     where session_id = p_session_id and finished_at is null returning id)
-  select coalesce(jsonb_agg(id), '[]') from stopped
+  select coalesce(array_agg(id), '{}') from stopped
 $$;
 comment on function public.request_session_stop is 'Asks every unfinished turn of a session to stop; answers their ids.';
 

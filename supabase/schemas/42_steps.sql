@@ -467,9 +467,9 @@ end
 $$;
 comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn, and as has_steering whether messages wait to steer it. p_account_id is null from the version before.';
 
-create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
+create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns text[]
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(r.tool_call_id), '[]') from public.tool_runs r
+  select coalesce(array_agg(r.tool_call_id), '{}') from public.tool_runs r
   where r.turn_id = p_turn_id and r.tool_call_id = any (p_call_ids) and r.finished
 $$;
 comment on function public.finished_tools is 'The ids of the given tool calls that have an output.';
@@ -601,9 +601,9 @@ create trigger wake_stopped_turn after update of stop_requested_at on public.tur
 for each row when (old.stop_requested_at is null and new.stop_requested_at is not null)
 execute function public.wake_stopped_turn();
 
-create function public.turns_to_wake(p_limit integer, p_due_seconds integer) returns jsonb
+create function public.turns_to_wake(p_limit integer, p_due_seconds integer) returns uuid[]
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(due.turn_id), '[]') from (
+  select coalesce(array_agg(due.turn_id), '{}') from (
     select a.turn_id from public.required_actions a
     where a.wakes_at < now() - make_interval(secs => p_due_seconds)
     order by a.wakes_at limit p_limit) due

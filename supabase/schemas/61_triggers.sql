@@ -425,12 +425,12 @@ end
 $$;
 comment on function public.delete_connector_triggers is 'Deletes the triggers of an account at events of a connector.';
 
-create function public.due_event_checks(p_batch integer) returns jsonb
+create function public.due_event_checks(p_batch integer) returns uuid[]
 language sql stable set search_path = '' as $$
-  select to_jsonb(array(
+  select array(
     select account_id from public.event_checks
     where coalesce(lease_until, '-infinity') < clock_timestamp()
-    order by changed_at limit p_batch))
+    order by changed_at limit p_batch)
 $$;
 comment on function public.due_event_checks is 'Accounts whose subscriptions are to be compared with their triggers, the longest waiting first.';
 

@@ -118,9 +118,9 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.idle_sandboxes is 'States of sandboxes on this machine with files whose sessions have had no turn for p_days, each with its sessionId and accountId.';
 
-create function public.unowned_sandboxes(p_session_ids uuid[]) returns jsonb
+create function public.unowned_sandboxes(p_session_ids uuid[]) returns uuid[]
 language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(s.id), '[]') from unnest(p_session_ids) s (id)
+  select coalesce(array_agg(s.id), '{}') from unnest(p_session_ids) s (id)
   where not exists (select from public.sessions x where x.id = s.id)
 $$;
 comment on function public.unowned_sandboxes is 'Those of the session ids that no session has.';

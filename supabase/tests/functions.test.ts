@@ -17,7 +17,7 @@ test("names, arguments and results", async () => {
       case when p.prorettype = 'void'::regtype then 'nothing'
         when t.typtype = 'c' or p.prorettype = 'record'::regtype
           then case when p.proretset then 'rows' else 'row' end
-        else case when p.proretset then 'texts' else 'value' end end as returns
+        else case when p.proretset then 'texts' else format_type(p.prorettype, null) end end as returns
     from pg_proc p join pg_type t on t.oid = p.prorettype
     where p.pronamespace = 'public'::regnamespace and p.proname = any (${Object.keys(functions)})`;
   const known = Object.fromEntries(

@@ -181,7 +181,7 @@ async function authenticateKey(
 async function rekey(db: Database, hashOf: (secret: string) => string): Promise<void> {
   const [current = "", previous] = acceptedSecrets();
   if (previous === undefined) return;
-  await call(db, "rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) }, z.unknown());
+  await call(db, "rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) });
 }
 
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {

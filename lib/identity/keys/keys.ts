@@ -27,7 +27,7 @@ export async function listKeys(db: Database, accountId: string) {
  * key, or it has ended.
  */
 export const revokeKey = (db: Database, accountId: string, id: string): Promise<boolean> =>
-  call(db, "revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());
+  call(db, "revoke_key", { p_account_id: accountId, p_id: id });
 
 /** Creates a key. Only this answer contains its text. Errors: 403 when there are too many. */
 export async function createKey(

@@ -65,7 +65,7 @@ export async function requestCode(
     }
     if (sent.kind === "unavailable" || sent.kind === "timeout") {
       // Deletes the code, and takes its count back.
-      await call(db, "withdraw_signup_code", { ...given, p_address: address }, z.null());
+      await call(db, "withdraw_signup_code", { ...given, p_address: address });
       const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
       return appError(kind, "Failed to send the verification code");
     }

@@ -23,6 +23,21 @@ export type Arguments<N extends FunctionName> = {
   > | null;
 };
 
+type Returned<T> = T extends `${string}[]`
+  ? string[]
+  : T extends "integer" | "bigint" | "numeric"
+    ? number
+    : T extends "boolean"
+      ? boolean
+      : T extends "text" | "uuid"
+        ? string | null
+        : T extends "nothing"
+          ? null
+          : unknown;
+
+/** The result of a function as its definition declares it; `unknown` for JSON and rows, which have a schema. */
+export type Result<N extends FunctionName> = Returned<(typeof functions)[N]["returns"]>;
+
 /** The answer of the database, in the terms of its REST API. */
 export interface Answer {
   readonly data: unknown;

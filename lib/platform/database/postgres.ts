@@ -121,13 +121,14 @@ function statementOf(name: FunctionName, given: readonly string[]): string {
     given.length === 0
       ? "(select $1::text) unused"
       : `json_to_record($1::text::json) as args(${fields.join(", ")})`;
-  return {
+  const ofRows: Readonly<Record<string, string>> = {
     nothing: `select null::text as answer from ${source}, lateral ${call} result`,
-    value: `select to_json(result.value)::text as answer
-            from ${source}, lateral (select ${call} as value) result`,
     row: `select row_to_json(result)::text as answer from ${source}, lateral ${call} result`,
     rows: `select coalesce(json_agg(result), '[]')::text as answer
            from (select result.* from ${source}, lateral ${call} result limit ${MAX_ROWS}) result`,
     texts: `select value as answer from ${source}, lateral ${call} as call(value) limit ${MAX_ROWS}`,
-  }[returns];
+  };
+  const ofValue = `select to_json(result.value)::text as answer
+                   from ${source}, lateral (select ${call} as value) result`;
+  return ofRows[returns] ?? ofValue;
 }

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseUnavailable } from "@platform/kit/database-unavailable";
 import { log } from "@platform/kit/log";
-import type { z } from "zod";
-import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
+import { z } from "zod";
+import type { Answer, Arguments, Database, FunctionName, Result } from "./port.ts";
 import { isUnavailable } from "./unavailable.ts";
 
 /** PostgreSQL has rolled back one of two transactions that were in each other's way: the call can be repeated. */
@@ -49,13 +49,27 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
   throw failure(name, { error, status });
 }
 
-/** Calls a SQL function that raises nothing, like `rpc` otherwise. */
-export async function call<N extends FunctionName, S extends z.ZodType>(
+/**
+ * Calls a SQL function that raises nothing, like `rpc` otherwise.
+ * @param schema of a result that is JSON or a row. The definition of the function declares all others.
+ */
+export function call<N extends FunctionName>(
+  db: Database,
+  name: N,
+  args: Arguments<N>,
+): Promise<Result<N>>;
+export function call<N extends FunctionName, S extends z.ZodType>(
   db: Database,
   name: N,
   args: Arguments<N>,
   schema: S,
-): Promise<z.output<S>> {
+): Promise<z.output<S>>;
+export async function call<N extends FunctionName>(
+  db: Database,
+  name: N,
+  args: Arguments<N>,
+  schema: z.ZodType = z.unknown(),
+): Promise<unknown> {
   const value = await rpc(db, name, args, schema);
   if (isRaised(value)) throw new Error(`${name}: ${value.message}`);
   return value;

@@ -214,7 +214,7 @@ export function requestStop(db: Database, accountId: string, chatId: string) {
 
 /** Records a stop request for every active turn of the session, and returns their ids. */
 export function requestSessionStop(db: Database, sessionId: string): Promise<string[]> {
-  return call(db, "request_session_stop", { p_session_id: sessionId }, z.array(z.string()));
+  return call(db, "request_session_stop", { p_session_id: sessionId });
 }
 
 /** Returns the parts of an assistant message in the account's chat, or null. */

@@ -43,13 +43,13 @@ export const takeOverClaim = (
 
 /** Notes that the run of the turn was started. */
 export async function dequeueTurn(db: Database, turnId: string): Promise<void> {
-  await call(db, "dequeue_turn", { p_turn_id: turnId }, z.null());
+  await call(db, "dequeue_turn", { p_turn_id: turnId });
 }
 
 /** Returns chats that are free although turns wait in them. */
 export function chatsToBegin(db: Database, limit: number): Promise<string[]> {
   const args = { p_limit: limit, p_stale_seconds: STALE_SECONDS };
-  return call(db, "chats_to_begin", args, z.array(z.string()));
+  return call(db, "chats_to_begin", args);
 }
 
 const state = z.discriminatedUnion("state", [

@@ -183,7 +183,7 @@ export function answerToolCalls(
 
 /** Returns turns whose wait ended at least `dueSeconds` ago. */
 export const turnsToWake = (db: Database, limit: number, dueSeconds: number): Promise<string[]> =>
-  call(db, "turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds }, z.array(z.string()));
+  call(db, "turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds });
 
 const error = sentenceOf({
   never_started: "The turn was never started",
@@ -252,7 +252,7 @@ export function selectRuns(
 
 /** Returns how much of the account waits for a person or a client. */
 export const countWaiting = (db: Database, accountId: string): Promise<number> =>
-  call(db, "count_waiting", { p_account_id: accountId }, z.int());
+  call(db, "count_waiting", { p_account_id: accountId });
 
 const withDuration = <C extends { started_at: string | null; finished_at: string | null }>(
   call: C,
@@ -292,8 +292,8 @@ export const requestRunStop = (db: Database, accountId: string, runId: string) =
 
 /** Returns the given turns whose stop was requested, whose authority has ended, or that no longer exist. */
 export const findStopped = (db: Database, turnIds: readonly string[]): Promise<string[]> =>
-  call(db, "turns_to_stop", { p_ids: turnIds }, z.array(z.string()));
+  call(db, "turns_to_stop", { p_ids: turnIds });
 
 /** Returns the run that executes the turn; null before its first step has started. */
 export const selectRunOfTurn = (db: Database, turnId: string): Promise<string | null> =>
-  call(db, "run_of_turn", { p_turn_id: turnId }, z.string().nullable());
+  call(db, "run_of_turn", { p_turn_id: turnId });

@@ -85,7 +85,7 @@ export async function storeFileParts(
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
   const args = { p_turn_id: turnId, p_messages: changed, p_history: history };
-  await call(db, "store_file_parts", args, z.unknown());
+  await call(db, "store_file_parts", args);
 }
 
 /**
@@ -116,7 +116,7 @@ export async function suspendTurn(
 
 /** Returns whether the turn waits for its client. */
 export const isWaiting = (db: Database, turnId: string): Promise<boolean> =>
-  call(db, "is_waiting", { p_turn_id: turnId }, z.boolean());
+  call(db, "is_waiting", { p_turn_id: turnId });
 
 /**
  * Stores the result of a model call and what it has used, and records those of its tool calls that start
