@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { convertToModelMessages, type UIMessage } from "ai";
 import postgres, { type Sql } from "postgres";
-import { streamAnswer } from "../../../../../../packages/agent/src/stream-answer.ts";
+import { streamAnswer } from "../../../../../packages/agent/src/stream-answer.ts";
 import { ask } from "../../ask.ts";
 
 interface Turn {

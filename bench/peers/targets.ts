@@ -2,9 +2,9 @@
 import { mkdtempSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/free-port.ts";
-import { projectRoot } from "../../../scripts/project-root.ts";
-import { runNext } from "../../../scripts/run-next.ts";
+import { freePort } from "../../scripts/free-port.ts";
+import { projectRoot } from "../../scripts/project-root.ts";
+import { runNext } from "../../scripts/run-next.ts";
 import { startBare } from "../bare-server.ts";
 import { bareTurn, newChat, productTurn } from "../chat-client.ts";
 import type { BenchContext } from "../context.ts";

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { projectRoot } from "../../../scripts/project-root.ts";
+import { projectRoot } from "../../scripts/project-root.ts";
 
 const apps = join(import.meta.dirname, "apps");
 export const peersFolder = join(projectRoot, ".data-peers");

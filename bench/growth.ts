@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { Agent, fetch } from "undici";
-import { formatKey, hashKey, PREFIX_LENGTH } from "../../lib/identity/keys/key-format.ts";
+import { formatKey, hashKey, PREFIX_LENGTH } from "../lib/identity/keys/key-format.ts";
 import { newChat, productTurn, provisionSandbox, readText, readTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, median, quantile, report, timed } from "./context.ts";
 import { fillAccounts } from "./fill-accounts.ts";

@@ -3,9 +3,9 @@
  * bare route as `turns`; and how soon a turn goes on after a kill, from the moment the next server
  * is ready.
  */
-import { freePort } from "../../scripts/free-port.ts";
-import { type RunningNext, runNext } from "../../scripts/run-next.ts";
-import { worlds } from "../support/harness/worlds.ts";
+import { freePort } from "../scripts/free-port.ts";
+import { type RunningNext, runNext } from "../scripts/run-next.ts";
+import { worlds } from "../tests/support/harness/worlds.ts";
 import { newChat, productTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, median, quantile, timed } from "./context.ts";
 import { measureStops } from "./stop.ts";

@@ -3,7 +3,7 @@
 import { contract } from "@platform/endpoint/contract/contract";
 import { setProcessWide } from "@platform/kit/process-wide";
 import { z } from "zod";
-import { endpoint } from "../../lib/http/endpoint.ts";
+import { endpoint } from "../lib/http/endpoint.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { freePort } from "../../scripts/free-port.ts";
+import { freePort } from "../scripts/free-port.ts";
 
 const next = join(process.cwd(), "node_modules/next/dist/bin/next");
 const app = join(import.meta.dirname, "bare");

@@ -4,11 +4,11 @@
  */
 import { writeFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
-import { freePort } from "../../scripts/free-port.ts";
-import { runNext } from "../../scripts/run-next.ts";
-import { type ScriptPart, startFakeOpenAI } from "../support/fakes/openai.ts";
-import { paced, RICH_ANSWER } from "../support/fixtures/rich-answer.ts";
-import { observe, seenBy } from "../support/harness/page-costs.ts";
+import { freePort } from "../scripts/free-port.ts";
+import { runNext } from "../scripts/run-next.ts";
+import { type ScriptPart, startFakeOpenAI } from "../tests/support/fakes/openai.ts";
+import { paced, RICH_ANSWER } from "../tests/support/fixtures/rich-answer.ts";
+import { observe, seenBy } from "../tests/support/harness/page-costs.ts";
 import { type AuthSession, newContext, signIn } from "./console-browser.ts";
 import { type BenchContext, report } from "./context.ts";
 

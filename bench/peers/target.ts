@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { guardProcess } from "../../../scripts/embedded/guard-process.ts";
+import { guardProcess } from "../../scripts/embedded/guard-process.ts";
 
 /** Sends one turn of a conversation. */
 export type Turn = (text: string) => Promise<Response>;

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { residentBytes } from "@platform/kit/isolation/child-process";
 import { setBuiltPrograms } from "@platform/kit/isolation/program";
 import { createLocalProvider } from "@platform/sandbox/local";
-import { listConfined } from "../support/harness/confined.ts";
+import { listConfined } from "../tests/support/harness/confined.ts";
 import { type Bench, median, report, timed } from "./context.ts";
 
 const STARTS = 15;

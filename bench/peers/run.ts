@@ -7,7 +7,7 @@
 import { writeFileSync } from "node:fs";
 import { arch, cpus, platform } from "node:os";
 import { parseArgs } from "node:util";
-import { startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { startFakeOpenAI } from "../../tests/support/fakes/openai.ts";
 import { buildBare } from "../bare-server.ts";
 import { reportCommits } from "./commit.ts";
 import { recoveryOf } from "./crash.ts";

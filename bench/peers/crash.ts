@@ -3,8 +3,8 @@
  * then a new start, and no client asks again.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { FakeOpenAI } from "../../support/fakes/openai.ts";
-import { deltas } from "../../support/fakes/openai.ts";
+import type { FakeOpenAI } from "../../tests/support/fakes/openai.ts";
+import { deltas } from "../../tests/support/fakes/openai.ts";
 import { noOp } from "./no-op.ts";
 import type { Target } from "./target.ts";
 

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { hashKey } from "../../lib/identity/keys/key-format.ts";
+import { hashKey } from "../lib/identity/keys/key-format.ts";
 import type { BenchContext } from "./context.ts";
 
 /** The account of the bench's key. */

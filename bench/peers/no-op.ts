@@ -1,4 +1,4 @@
-import type { Script, ScriptPart } from "../../support/fakes/openai.ts";
+import type { Script, ScriptPart } from "../../tests/support/fakes/openai.ts";
 
 /** Asks for a tool that does nothing. Of the product's, its list of tasks only keeps its input. */
 export function noOp({ tools }: Parameters<Script>[0]): ScriptPart {

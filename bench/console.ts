@@ -4,7 +4,7 @@
  * while an answer streams.
  */
 import type { Browser, Page } from "playwright-core";
-import { countScripts, observe, seenBy } from "../support/harness/page-costs.ts";
+import { countScripts, observe, seenBy } from "../tests/support/harness/page-costs.ts";
 import { type ContextOptions, newContext, signIn, withBrowser } from "./console-browser.ts";
 import { benchStreams } from "./console-streams.ts";
 import { type Bench, type BenchContext, median, quantile, report } from "./context.ts";

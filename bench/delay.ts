@@ -3,9 +3,9 @@
  * has it, at a steady pace, through the durable turn and through the bare route.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../../scripts/free-port.ts";
-import { runNext } from "../../scripts/run-next.ts";
-import { startFakeOpenAI } from "../support/fakes/openai.ts";
+import { freePort } from "../scripts/free-port.ts";
+import { runNext } from "../scripts/run-next.ts";
+import { startFakeOpenAI } from "../tests/support/fakes/openai.ts";
 import { startBare } from "./bare-server.ts";
 import { bareTurn, newChat, productTurn } from "./chat-client.ts";
 import { type Bench, quantile, report } from "./context.ts";
