@@ -1,6 +1,6 @@
 /** The console in a browser, signed in as a new person. */
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
-import { findChromium } from "../tests/support/harness/find-chromium.ts";
+import { findChromium } from "../scripts/find-chromium.ts";
 import type { BenchContext } from "./context.ts";
 
 /** A session of the auth server, which a browser that was signed in before keeps. */

@@ -42,7 +42,7 @@ export function benchPeers(distDir: string, args: string[]): Promise<number> {
 }
 
 /** Starts the embedded parts with an account, and passes the settings of a server on them. */
-async function withDatabase(
+export async function withDatabase(
   distDir: string,
   work: (env: Record<string, string>, key: string) => Promise<number>,
 ): Promise<number> {
