@@ -29,38 +29,65 @@ export interface Started extends Target {
   readonly running: Running;
 }
 
-/** Milliseconds, except `perSecond`. Undefined where a target cannot do it. */
-export interface Figures {
-  firstP50: number;
-  firstP95: number;
-  total: number;
-  noOpTools: number | undefined;
-  shellTools: number | undefined;
-  perSecond: number;
-  cpu: number | undefined;
-}
+/** The failure of a target that did not answer every turn; undefined where a target cannot do it. */
+export type Figure = number | Error | undefined;
 
-export async function measure(targets: readonly Started[]): Promise<Figures[]> {
+/** Milliseconds, except `perSecond`. */
+export type Figures = Readonly<
+  Record<
+    "firstP50" | "firstP95" | "total" | "noOpTools" | "shellTools" | "perSecond" | "cpu",
+    Figure
+  >
+>;
+
+/** Returns the figures of each target. A target that fails is left out of the rest of that measurement. */
+export async function measure(targets: readonly Started[]): Promise<Map<Started, Figures>> {
   const texts = await turnAfterTurn(targets, TEXT, TEXT_ROUNDS);
   const noOps = await turnAfterTurn(targets, NO_OP_TOOLS, TOOL_ROUNDS, ["no-op", "shell"]);
   const shells = await turnAfterTurn(targets, SHELL_TOOLS, TOOL_ROUNDS, ["shell"]);
   const waves = await manyAtOnce(targets);
-  return targets.map((target) => {
-    const first = texts.get(target)?.map((turn) => turn.first) ?? [];
-    const total = (turns: typeof texts) => {
-      const found = turns.get(target);
-      return found && median(found.map((turn) => turn.total));
+  const figuresOf = (target: Started): Figures => {
+    const figure = <T>(
+      found: ReadonlyMap<Started, T | Error>,
+      pick: (values: T) => Figure,
+    ): Figure => {
+      const values = found.get(target);
+      if (values instanceof Error) return values;
+      return values && pick(values);
     };
+    const total = (turns: Times[]) => median(turns.map((turn) => turn.total));
+    const first = (turns: Times[]) => turns.map((turn) => turn.first);
     return {
-      firstP50: median(first),
-      firstP95: quantile(first, 0.95),
-      total: total(texts) ?? Number.NaN,
-      noOpTools: total(noOps),
-      shellTools: total(shells),
-      perSecond: waves.get(target)?.perSecond ?? Number.NaN,
-      cpu: waves.get(target)?.cpu,
+      firstP50: figure(texts, (turns) => median(first(turns))),
+      firstP95: figure(texts, (turns) => quantile(first(turns), 0.95)),
+      total: figure(texts, total),
+      noOpTools: figure(noOps, total),
+      shellTools: figure(shells, total),
+      perSecond: figure(waves, (wave) => medianOf(wave.rates)),
+      cpu: figure(waves, (wave) => medianOf(wave.cpu)),
     };
-  });
+  };
+  return new Map(targets.map((target) => [target, figuresOf(target)]));
+}
+
+type Times = Awaited<ReturnType<typeof read>>;
+
+const medianOf = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : median(values);
+
+/** Does some work for each target in sequence, and replaces the values of a target that fails by its error. */
+async function forEachWorking<T>(
+  found: Map<Started, T | Error>,
+  work: (target: Started, values: T) => Promise<void>,
+): Promise<void> {
+  for (const [target, values] of found) {
+    if (values instanceof Error) continue;
+    try {
+      await work(target, values);
+    } catch (error) {
+      found.set(target, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
 }
 
 async function turnAfterTurn(
@@ -70,59 +97,52 @@ async function turnAfterTurn(
   tools: readonly Target["tools"][] = ["none", "no-op", "shell"],
 ) {
   const targets = all.filter((target) => tools.includes(target.tools));
-  const turns = new Map(
-    targets.map((target) => [target, [] as Awaited<ReturnType<typeof read>>[]]),
-  );
+  const found = new Map<Started, Times[] | Error>(targets.map((target) => [target, []]));
   for (let round = 0; round < rounds + WARM_UP; round++) {
     // New ones each time, because a history would be sent to the model.
     const opened = new Map<Started, Turn>();
-    for (const target of targets) opened.set(target, await target.running.converse());
+    await forEachWorking(found, async (target) => {
+      opened.set(target, await target.running.converse());
+    });
     await delay(WRITING_MS);
-    for (const [target, turn] of opened) {
-      const taken = await read(target, turn, text);
-      if (round >= WARM_UP) turns.get(target)?.push(taken);
-    }
+    await forEachWorking(found, async (target, turns) => {
+      const turn = opened.get(target);
+      const taken = turn && (await read(target, turn, text));
+      if (taken && round >= WARM_UP) turns.push(taken);
+    });
   }
-  return turns;
-}
-
-async function conversationsOf(target: Started, count: number): Promise<Turn[]> {
-  const made: Turn[] = [];
-  while (made.length < count) made.push(await target.running.converse());
-  return made;
+  return found;
 }
 
 async function manyAtOnce(targets: readonly Started[]) {
-  const conversations = new Map<Started, Turn[]>();
-  for (const target of targets) conversations.set(target, await conversationsOf(target, AT_ONCE));
-  const rates = new Map(targets.map((target) => [target, [] as number[]]));
-  const cpu = new Map(targets.map((target) => [target, [] as number[]]));
+  const found = new Map<Started, { turns: Turn[]; rates: number[]; cpu: number[] } | Error>(
+    targets.map((target) => [target, { turns: [], rates: [], cpu: [] }]),
+  );
+  await forEachWorking(found, async ({ running }, { turns }) => {
+    while (turns.length < AT_ONCE) turns.push(await running.converse());
+  });
   for (let wave = -WARM_UP_WAVES; wave < WAVES; wave++) {
     await delay(CYCLE_PAUSE_MS);
-    for (const target of targets) {
+    await forEachWorking(found, async (target, { turns, rates, cpu }) => {
       const others = targets.flatMap(({ running }) =>
         running === target.running ? [] : (running.pid ?? []),
       );
       const before = serversCpuMs(others);
-      const turns = conversations.get(target) ?? [];
-      const took = await timed(() => Promise.all(turns.map((turn) => read(target, turn, TEXT))));
+      const took = await timed(() => allOf(turns.map((turn) => read(target, turn, TEXT))));
       await delay(SETTLE_MS);
       const after = serversCpuMs(others);
-      if (wave < 0) continue;
-      rates.get(target)?.push((1000 * AT_ONCE) / took);
-      if (before !== undefined && after !== undefined) {
-        cpu.get(target)?.push((after - before) / AT_ONCE);
-      }
-    }
+      if (wave < 0) return;
+      rates.push((1000 * AT_ONCE) / took);
+      if (before !== undefined && after !== undefined) cpu.push((after - before) / AT_ONCE);
+    });
   }
-  const medianOf = (values: readonly number[] = []) =>
-    values.length === 0 ? undefined : median(values);
-  return new Map(
-    targets.map((target) => [
-      target,
-      { perSecond: medianOf(rates.get(target)), cpu: medianOf(cpu.get(target)) },
-    ]),
-  );
+  return found;
+}
+
+/** Waits for all of them even if one fails, so that no turn runs while the next target is measured. */
+async function allOf(reads: readonly Promise<Times>[]): Promise<void> {
+  const failed = (await Promise.allSettled(reads)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 /** @throws Error when the answer is not complete */
