@@ -214,19 +214,6 @@ describe("400", () => {
     },
   );
 
-  test("an image of another account's is as one that is not there", async () => {
-    const [person, other] = await Promise.all([createPerson(), createPerson()]);
-    const theirs = await storeMedia(other.id, await makeImage(), "image/png");
-    const missing = theirs.replace(/[0-9a-f]{32}/, "0".repeat(32));
-    const malformed = `${theirs}/x`;
-    const answers = await Promise.all(
-      [theirs, missing, malformed].map((image) => post(person, { prompt: "x", images: [image] })),
-    );
-    for (const answer of answers) {
-      expectError(answer, 400, "plain", "images.0 could not be fetched");
-    }
-  });
-
   test("a reference that is no image, or none that can be decoded", async () => {
     const person = await createPerson();
     const video = await storeMedia(person.id, await makeVideo(1), "image/png");

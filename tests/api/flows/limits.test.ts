@@ -128,30 +128,6 @@ describe("a run that reaches", () => {
     );
     expect(reports).toEqual(Array(4).fill({ error: "limit_reached: max_cost_usd" }));
   });
-
-  it("its steps with four subagents makes no more", async () => {
-    workspace.model.script("limit-delegates-steps", function* ({ step }) {
-      const work = { task: "Work", instructions: "[script:limit-steps-of-subagents]" };
-      if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
-      else yield { text: "Done." };
-    });
-    endless("limit-steps-of-subagents");
-    const started = await run({
-      prompt: "[script:limit-delegates-steps]",
-      limits: { max_steps: 8 },
-    });
-    expect(await waitForRun(caller, started)).toMatchObject(limitError("max_steps"));
-    expect(workspace.model.callsOf("limit-steps-of-subagents")).toHaveLength(7);
-  });
-
-  it("its cost in a model without a price says why", async () => {
-    const limits = { max_cost_usd: 1 };
-    endless("limit-unpriced");
-    const started = await run({ prompt: "[script:limit-unpriced]", model: "fake-model", limits });
-    const ended = await waitForRun(caller, started);
-    expect(ended.error).toMatch(/^unpriced_model: /);
-    expect(workspace.model.callsOf("limit-unpriced")).toEqual([]);
-  });
 });
 
 describe("a limit", () => {
