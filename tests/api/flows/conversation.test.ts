@@ -551,24 +551,6 @@ describe("a chat's model", () => {
 });
 
 describe("the tools", () => {
-  it("are the ten of the specification, and edit", async () => {
-    const conversation = await openConversation(caller);
-    await (await conversation.send("hello")).ended;
-    expect([...(model.calls.at(-1)?.tools ?? [])].sort()).toEqual([
-      "ask_user_question",
-      "bash",
-      "edit",
-      "fetch",
-      "glob",
-      "grep",
-      "read",
-      "skill",
-      "task",
-      "todo",
-      "write",
-    ]);
-  });
-
   it("leave their files to the next turn, and to the next chat of the session", async () => {
     const conversation = await openConversation(caller);
     model.script("leave", function* ({ step }) {
