@@ -57,7 +57,7 @@ function* faults(graph: ICruiseResult): Generator<string> {
   }
 }
 
-/** Returns the modules that each route loads at once, without those that it imports when they are needed. */
+/** Returns the modules that each route loads at once, without the ones that it imports when they are needed. */
 function routesIn({ modules }: ICruiseResult): Map<string, Set<string>> {
   const imports = new Map(
     modules.map(({ source, dependencies }) => [

@@ -4,16 +4,13 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { examples } from "../lib/openapi/examples.ts";
 import { withMigrations } from "./docs/describe-deployment.ts";
 import { withEffects } from "./docs/describe-effects.ts";
-import { describeEndpoints } from "./docs/describe-endpoints.ts";
 import { describeEnvironment, describeSettings } from "./docs/describe-settings.ts";
 
 const read = (name: string) => readFileSync(resolve(import.meta.dirname, "..", name), "utf8");
 
 const documents = {
-  "docs/api.md": describeEndpoints(examples),
   "docs/settings.md": describeSettings(),
   ".env.example": describeEnvironment(),
   "docs/deploy.md": withMigrations(read("docs/deploy.md")),

@@ -9,7 +9,7 @@ import { seedAccount } from "./seed-development.ts";
 import { startParts } from "./start-parts.ts";
 
 /**
- * Runs `tests/bench/run.ts` against a production server with its own database. The environment of the
+ * Runs `bench/run.ts` against a production server with its own database. The environment of the
  * benchmark has the origin in `BENCH_URL`, an API key in `BENCH_API_KEY`, and the server's settings.
  */
 export function bench(distDir: string, args: string[]): Promise<number> {
@@ -17,7 +17,7 @@ export function bench(distDir: string, args: string[]): Promise<number> {
     const port = Number(new URL(env.PUBLIC_URL ?? "").port);
     const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });
     try {
-      return await runProgram(["tests/bench/run.ts", ...args], {
+      return await runProgram(["bench/run.ts", ...args], {
         ...process.env,
         ...env,
         BENCH_URL: server.url,
@@ -30,10 +30,10 @@ export function bench(distDir: string, args: string[]): Promise<number> {
   });
 }
 
-/** Runs `tests/bench/peers/run.ts`, which starts the servers that it compares, with their own database. */
+/** Runs `bench/peers/run.ts`, which starts the servers that it compares, with their own database. */
 export function benchPeers(distDir: string, args: string[]): Promise<number> {
   return withDatabase(distDir, (env, key) =>
-    runProgram(["tests/bench/peers/run.ts", ...args], {
+    runProgram(["bench/peers/run.ts", ...args], {
       ...process.env,
       ...env,
       BENCH_API_KEY: key,
@@ -42,7 +42,7 @@ export function benchPeers(distDir: string, args: string[]): Promise<number> {
 }
 
 /** Starts the embedded parts with an account, and passes the settings of a server on them. */
-async function withDatabase(
+export async function withDatabase(
   distDir: string,
   work: (env: Record<string, string>, key: string) => Promise<number>,
 ): Promise<number> {

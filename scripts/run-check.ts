@@ -15,6 +15,7 @@ export async function check(): Promise<number> {
     await runProgram(["node_modules/knip/bin/knip.js", "--no-progress"]),
     await runProgram(["scripts/check-conventions.ts"]),
     await runProgram(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]),
+    await runProgram(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "bench"]),
   ];
   return codes.every((code) => code === 0) ? 0 : 1;
 }

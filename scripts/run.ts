@@ -40,6 +40,7 @@ const scripts: Record<string, () => Promise<number>> = {
   soak: () => test(distDir, "soak", args),
   bench: () => bench(distDir, args),
   "bench:peers": () => benchPeers(distDir, args),
+  screenshot: drawScreenshot,
   backup: () => createBackup(args),
   restore: () => restoreBackup(args),
   doctor: runDoctor,
@@ -95,6 +96,11 @@ async function packHere(name: "client" | "world-postgres"): Promise<number> {
   const { packPackage } = await import("./pack-package.ts");
   console.log(await packPackage(name));
   return 0;
+}
+
+async function drawScreenshot(): Promise<number> {
+  const { takeScreenshot } = await import("./take-screenshot.ts");
+  return takeScreenshot(distDir);
 }
 
 /** Loads the adapters of all services, for which the other scripts must not wait. */

@@ -1,4 +1,4 @@
-/** The limits of a turn: of its model calls and its stream, and those that its caller has set. */
+/** The limits of a turn: of its model calls and its stream, and the limits that its caller has set. */
 
 import { limitNoteFor } from "@platform/agent/prompt";
 import type { Parts } from "../parts.ts";

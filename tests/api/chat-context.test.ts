@@ -211,21 +211,6 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 402", () => {
   });
 });
 
-describe("…/context and …/compact 404", () => {
-  it("answer as for a missing chat to another account, and for another session", async () => {
-    const [opened, foreign] = [await open(), await open()];
-    const { sessionId } = foreign.conversation;
-    const other = `/api/sessions/${sessionId}/chats/${opened.conversation.chatId}`;
-    for (const [path, text] of [
-      [opened.path, "Session not found"],
-      [other, "Chat not found"],
-    ]) {
-      expectError(await foreign.caller.get(`${path}/context`), 404, "error", text);
-      expectError(await foreign.caller.post(`${path}/compact`), 404, "error", text);
-    }
-  });
-});
-
 describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 409", () => {
   const streaming = "A response is streaming for this chat: wait for its end, or stop it";
 

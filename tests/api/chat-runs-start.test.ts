@@ -213,18 +213,6 @@ describe("POST /api/chat/runs 400", () => {
   });
 });
 
-describe("POST /api/chat/runs 404", () => {
-  it("a foreign artist and one that does not exist answer alike", async () => {
-    const person = await createPerson();
-    const foreign = await createAccount({ kind: "artist" });
-    for (const artistId of [foreign.id, randomUUID()]) {
-      const answer = await person.withKey.post("/api/chat/runs", { prompt: "hello", artistId });
-      expectError(answer, 404, "message", "Artist not found");
-    }
-    expect(await madeBy(person)).toEqual({ sessions: 0, turns: 0, keys: 0 });
-  });
-});
-
 describe("POST /api/chat/runs 404 of a template", () => {
   it("that the caller does not see answers as a missing one, and leaves nothing behind", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);

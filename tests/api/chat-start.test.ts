@@ -162,6 +162,8 @@ describe("POST /api/chat 400", () => {
     ["a NUL", { messages: [{ id: "m", content: "a\0b" }] }, /Unicode/],
     ["half a surrogate pair", { messages: [{ id: "m", content: "a\ud83db" }] }, /Unicode/],
     ["a contextLimit of 0", { context: { contextLimit: 0 } }, /contextLimit/],
+    ["half a token", { context: { contextLimit: 1.5 } }, /contextLimit/],
+    ["a contextLimit in words", { context: { contextLimit: "1000" } }, /contextLimit/],
     ["a context that is no object", { context: 1 }, /context/],
     ["an unknown model", { model: "none-such" }, /^model must be one of the available models$/],
     ["an unknown fallback", { fallback_models: ["none-such"] }, /fallback_models/],

@@ -186,19 +186,3 @@ describe("GET /api/chat/{chatId}/stream 400", () => {
     expect(sentenceOf(answer)).toContain("Last-Event-ID");
   });
 });
-
-describe("GET /api/chat/{chatId}/stream 404", () => {
-  it("another account's chat, whether or not it is streaming", async () => {
-    const [owner, stranger] = await Promise.all([createPerson(), createPerson()]);
-    const conversation = await openConversation(owner.withKey);
-    const stream = await conversation.send("run: sleep 100");
-    for (const caller of [stranger.withKey, stranger.withBearer]) {
-      const foreign = await caller.get(`/api/chat/${conversation.chatId}/stream`);
-      expect(foreign.status).toBe(404);
-      expect(foreign.headers.get("x-workflow-run-id")).toBeNull();
-      expect(foreign.text).toBe((await caller.get(`/api/chat/${randomUUID()}/stream`)).text);
-    }
-    await conversation.stop();
-    await stream.ended;
-  });
-});

@@ -14,8 +14,7 @@ import {
   waitForOnlyRun,
 } from "../support/fixtures/generations.ts";
 import { storeMedia } from "../support/fixtures/media.ts";
-import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
-import { runsIn } from "../support/fixtures/task-runs.ts";
+import { expectError, expectErrorShape } from "../support/fixtures/shapes.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql, stack } from "../support/harness/stack.ts";
@@ -80,34 +79,6 @@ describe("with a provider that takes its time", () => {
     expect(run).toMatchObject({ status: "COMPLETED", output: { lipsync: false } });
     const { videoSourceUrl } = z.object({ videoSourceUrl: z.url() }).parse(run.output);
     expect((await download(videoSourceUrl)).byteLength).toBeGreaterThan(10_000);
-  });
-
-  test("200: ten posts with one key are one generation", async () => {
-    const { caller, body } = await arrange();
-    const before = fal.submitted.length;
-    const key = { "idempotency-key": randomUUID() };
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(caller, body, key)));
-    for (const answer of answers) {
-      expect([200, 409]).toContain(answer.status);
-      if (answer.status === 200) continue;
-      expectErrorShape(answer, "plain");
-      expect(sentenceOf(answer)).toBe("A request with this Idempotency-Key is still running");
-    }
-    const last = await post(caller, body, key);
-    const urls = [...answers, last].filter(({ status }) => status === 200).map(videoIn);
-    expect(new Set(urls.map(({ videoUrl }) => videoUrl)).size).toBe(1);
-    expect(last.headers.get("idempotency-replayed")).toBe("true");
-    expect(fal.submitted.length).toBe(before + 1);
-    expect(runsIn(await caller.get("/api/tasks/runs"))).toHaveLength(1);
-  });
-
-  test("422: the same key for another video", async () => {
-    const { caller, body } = await arrange();
-    const key = { "idempotency-key": randomUUID() };
-    videoIn(await post(caller, body, key));
-    const answer = await post(caller, { ...body, duration: "6s" }, key);
-    expect(answer.status).toBe(422);
-    expectErrorShape(answer, "plain");
   });
 
   test("502: the provider fails; a retry with the same key succeeds with the same choices", async () => {

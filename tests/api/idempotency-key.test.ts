@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
-import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createAccount, createPerson } from "../support/harness/clients.ts";
 import { startedOf, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -34,27 +33,6 @@ describe("the same key and body", () => {
     await waitForRun(person.withKey, run);
   });
 
-  it("ten at once have one effect; the others hear that it is under way, or the answer", async () => {
-    const person = await createPerson();
-    for (let round = 1; round <= 5; round++) {
-      const key = randomUUID();
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, () => post(person.withKey, key, { prompt: "hello" })),
-      );
-      for (const answer of answers.filter(({ status }) => status !== 202)) {
-        expectError(answer, 409, "message", "A request with this Idempotency-Key is still running");
-        expect(answer.headers.get("x-error-code")).toBe("idempotency_in_progress");
-        expect(answer.headers.get("retry-after")).toBe("1");
-      }
-      const accepted = answers.filter(({ status }) => status === 202);
-      expect(accepted.length).toBeGreaterThanOrEqual(1);
-      expect(new Set(accepted.map(({ text }) => text)).size).toBe(1);
-      expect(await turnsOf(person.id)).toBe(round);
-      const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
-      await waitForRun(person.withKey, run);
-    }
-  });
-
   it("gets a refusal again as well", async () => {
     const person = await createPerson();
     const key = randomUUID();
@@ -82,34 +60,7 @@ describe("the same key and body", () => {
   });
 });
 
-describe("422", () => {
-  it("the same key with another body, and the first request is not disturbed", async () => {
-    const person = await createPerson();
-    const key = randomUUID();
-    const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
-    const other = await post(person.withKey, key, { prompt: "hello " });
-    expectError(other, 422, "message", "Idempotency-Key was used with a different request");
-    expect(other.headers.get("x-error-code")).toBe("idempotency_mismatch");
-    expect(startedOf(await post(person.withKey, key, { prompt: "hello" }))).toEqual(run);
-    expect(await turnsOf(person.id)).toBe(1);
-    await waitForRun(person.withKey, run);
-  });
-});
-
 describe("what a key does not reach", () => {
-  it("another account's request", async () => {
-    const people = await Promise.all([createPerson(), createPerson()]);
-    const key = randomUUID();
-    const runs = await Promise.all(
-      people.map(async ({ withKey }) => startedOf(await post(withKey, key, { prompt: "hello" }))),
-    );
-    expect(runs[0]?.runId).not.toBe(runs[1]?.runId);
-    for (const [place, person] of people.entries()) {
-      const run = runs[place];
-      if (run) await waitForRun(person.withKey, run);
-    }
-  });
-
   it("a request that was refused before it began: it may be put right", async () => {
     const person = await createPerson();
     const foreign = await createAccount({ kind: "artist" });
@@ -127,15 +78,6 @@ describe("what a key does not reach", () => {
     const taking = contracts.filter(({ idempotent }) => idempotent);
     expect(taking.length).toBeGreaterThan(0);
     for (const { method, auth } of taking) expect([method, auth]).toEqual(["POST", "required"]);
-  });
-});
-
-describe("400", () => {
-  it.each(["", "k".repeat(256)])("a key that is empty or too long (%#)", async (key) => {
-    const person = await createPerson();
-    const answer = await post(person.withKey, key, { prompt: "hello" });
-    expectError(answer, 400, "message", "Idempotency-Key must be 1 to 255 characters");
-    expect(await turnsOf(person.id)).toBe(0);
   });
 });
 

@@ -1,15 +1,14 @@
 /**
  * The examples of the OpenAPI document, requested again in the order of a new account.
- * `RECORD_EXAMPLES=1` writes them down instead, and `docs/api.md` with them.
+ * `RECORD_EXAMPLES=1` writes them down instead.
  */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";
-import { describeEndpoints } from "../../scripts/docs/describe-endpoints.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { Placeholders } from "../support/fixtures/placeholders.ts";
 import { type ArchiveServer, startArchiveServer } from "../support/fixtures/skills.ts";
@@ -63,21 +62,12 @@ async function record(): Promise<void> {
   );
 }
 
-const REFERENCE = join(root, "docs/api.md");
-
 const isRecording = process.env.RECORD_EXAMPLES === "1";
 
-it.runIf(isRecording)("writes down what a running server answers today", async () => {
-  await record();
-  await writeFile(REFERENCE, describeEndpoints(recorded));
-});
+it.runIf(isRecording)("writes down what a running server answers today", record);
 
 describe.skipIf(isRecording)("what a running server answers today", () => {
   it.each(operations.map(({ id }) => id))("%s: is what its examples say", (id) => {
     expect(recorded[id]).toEqual(examples[id]);
-  });
-
-  it("is what docs/api.md shows, for every operation", async () => {
-    expect(await readFile(REFERENCE, "utf8")).toBe(describeEndpoints(examples));
   });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createTemplate, templateIn, validTemplate } from "../support/fixtures/templates.ts";
 import {
@@ -92,56 +91,6 @@ describe("POST /api/agents/templates 201", () => {
     const ofOrganization = await createTemplate(client({ key: await createKey(admins.id) }));
     expect([ofMember.creator.is_admin, ofOrganization.creator.is_admin]).toEqual([true, true]);
     await sql`update accounts set is_admin = false where id = ${admins.id}`;
-  });
-});
-
-describe("POST /api/agents/templates with Idempotency-Key", () => {
-  const templatesOf = (accountId: string) => sql`
-    select id from agent_templates where account_id = ${accountId}`;
-
-  test("ten at once make one template, and each that succeeds has it", async () => {
-    const person = await createPerson();
-    const headers = { "idempotency-key": randomUUID() };
-    const send = () => person.withKey.post(path, validTemplate, { headers });
-    const answers = await Promise.all(Array.from({ length: 10 }, send));
-    const made = await templatesOf(person.id);
-    expect(made).toHaveLength(1);
-    for (const answer of [...answers.filter(({ status }) => status !== 409), await send()]) {
-      expect(answer.status).toBe(201);
-      expect(templateIn(answer).id).toBe(made[0]?.id);
-    }
-  });
-
-  test("a process that died before it could answer has made the one template", async () => {
-    const person = await createPerson();
-    const headers = { "idempotency-key": randomUUID() };
-    const body = { ...validTemplate, is_private: true, share_emails: ["a@example.com"] };
-    const first = await person.withKey.post(path, body, { headers });
-    // What it leaves behind: an attempt without an answer, whose time is over.
-    await sql`update idempotency_keys set response = null, lease_until = now() - interval '1 second'
-      where account_id = ${person.id}`;
-    const second = await person.withKey.post(path, body, { headers });
-    expect(second.headers.has("idempotency-replayed")).toBe(false);
-    expect([second.status, second.body]).toEqual([201, first.body]);
-    expect(await templatesOf(person.id)).toHaveLength(1);
-  });
-});
-
-describe("POST /api/agents/templates 422", () => {
-  test("a key that was used with another body", async () => {
-    const { withKey } = await createPerson();
-    const headers = { "idempotency-key": randomUUID() };
-    await withKey.post(path, validTemplate, { headers });
-    const other = { ...validTemplate, title: "Another" };
-    const answer = await withKey.post(path, other, { headers });
-    expect([answer.status, answer.body]).toEqual([
-      422,
-      {
-        status: "error",
-        error: "Idempotency-Key was used with a different request",
-        missing_fields: [],
-      },
-    ]);
   });
 });
 

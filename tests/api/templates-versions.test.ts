@@ -160,21 +160,6 @@ describe("POST /api/agents/templates/{id}/restore", () => {
 });
 
 describe("a chat", () => {
-  test("follows an own template, unless a version is named", async () => {
-    const { withKey } = await createPerson();
-    const { id } = await createTemplate(withKey);
-    const { session } = await createSession(withKey);
-    const chats = `/api/sessions/${session.id}/chats`;
-    const made = Object((await withKey.post(chats, { templateId: id })).body).chat;
-    await rewrite(withKey, id, 2);
-    const path = `${chats}/${made.id}`;
-    expect(Object((await withKey.get(path)).body).chat).toEqual({ ...made, template_version: 2 });
-    await withKey.patch(path, { template_version: 1 });
-    expect((await withKey.get(path)).body).toMatchObject({
-      chat: { templateId: id, template_version: 1, template_update: { version: 2 } },
-    });
-  });
-
   test("keeps its version of another account's template until a newer one is accepted", async () => {
     const { owner, user, id, chatId, path, read } = await createUse();
     const outdated = { template_version: 1, template_update: { version: 2 } };

@@ -1,5 +1,5 @@
 /**
- * Third-party clients, unmodified, as npm and pip install them: `useChat`, openapi-typescript and Redocly
+ * Third-party clients, unmodified, as npm and pip install them: openapi-typescript and Redocly
  * on the document, the MCP Inspector, and Python's `requests`. It is a soak test because it asks the
  * registries: `npm run soak -- tests/client/unmodified-clients.soak.test.ts`.
  */
@@ -12,12 +12,9 @@ import { client, createPerson, type Person } from "../support/harness/clients.ts
 import { installPackages, MAX_OUTPUT_BYTES, run } from "../support/harness/install-packages.ts";
 
 const packages = {
-  "@ai-sdk/react": "4.0.177",
   "@modelcontextprotocol/inspector": "2.12.0",
   "@redocly/cli": "2.77.0",
   "openapi-typescript": "7.13.0",
-  react: "19.3.1",
-  "react-test-renderer": "19.3.1",
 };
 
 let folder: string;
@@ -60,61 +57,6 @@ describe("the OpenAPI document", () => {
   it("has no error by the recommended rules of Redocly", async () => {
     const { stderr } = await bin("redocly", "lint", "--extends", "recommended", "openapi.json");
     expect(stderr).toContain("Your API description is valid");
-  });
-});
-
-const HOOK = `
-import { useChat } from "@ai-sdk/react";
-import { DefaultChatTransport } from "ai";
-import { createElement } from "react";
-import { create } from "react-test-renderer";
-
-const transport = new DefaultChatTransport({
-  api: process.argv[2] + "/api/chat",
-  headers: { authorization: "Bearer " + process.env.KEY },
-});
-let chat;
-function Page() {
-  chat = useChat({ id: process.argv[3], transport });
-  return null;
-}
-create(createElement(Page));
-const rendered = () => new Promise((resolve) => setImmediate(resolve));
-while (!chat) await rendered();
-const ids = [];
-for (const step of [
-  () => chat.sendMessage({ text: "Write hello to hello.txt" }),
-  () => chat.regenerate(),
-  () => chat.sendMessage({ text: "read hello.txt" }),
-]) {
-  await step();
-  while (chat.status !== "ready" && chat.status !== "error") await rendered();
-  if (chat.error) throw chat.error;
-  ids.push(chat.messages.map(({ id, role }) => [role, id]));
-}
-console.log(JSON.stringify(ids));
-process.exit(0);
-`;
-
-describe("useChat", () => {
-  it("needs nothing but the address and a key to create, continue and regenerate a chat", async () => {
-    await writeFile(join(folder, "hook.mjs"), HOOK);
-    const args = ["hook.mjs", person.withKey.url, crypto.randomUUID()];
-    const { stdout } = await inFolder(process.execPath, args, { KEY: person.key });
-    const steps = z.array(z.array(z.tuple([z.string(), z.string()]))).parse(JSON.parse(stdout));
-    expect(steps.map((messages) => messages.map(([role]) => role))).toEqual([
-      ["user", "assistant"],
-      ["user", "assistant"],
-      ["user", "assistant", "user", "assistant"],
-    ]);
-    const [chat] = z
-      .object({ chats: z.array(z.object({ id: z.string(), sessionId: z.string() })) })
-      .parse((await person.withKey.get("/api/chats")).body).chats;
-    const path = `/api/sessions/${chat?.sessionId}/chats/${chat?.id}`;
-    const { messages } = z
-      .object({ messages: z.array(z.object({ id: z.string() })) })
-      .parse((await person.withKey.get(path)).body);
-    expect(messages.map(({ id }) => id)).toEqual(steps.at(-1)?.map(([, id]) => id));
   });
 });
 

@@ -1,4 +1,4 @@
-/** kill -9 of the server while subagents work, and while a conversation is condensed. */
+/** kill -9 of the server while subagents work. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
@@ -70,46 +70,4 @@ it("two parallel subagents go on where they were cut, and repeat no finished com
   expect(reports.map((part) => Object(part).output)).toEqual(
     ["a", "b"].map((name) => ({ result: `Report of ${name}`, steps: 23 })),
   );
-});
-
-it("a summary that was cut is written once, and every later request has the same", async () => {
-  const held = gate();
-  let summaries = 0;
-  workspace.model.script("condensed", async function* ({ tools }) {
-    if (tools.length > 0) yield { text: `answer ${"word ".repeat(2_000)}` };
-    else {
-      summaries++;
-      if (summaries === 1) await held.pass();
-      yield { text: `## Goal\nSummary ${summaries}` };
-    }
-  });
-  const conversation = await openConversation(clientAt(workspace.server.url, caller));
-  const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
-  const here = () => conversation.through(clientAt(workspace.server.url, caller));
-  await clientAt(workspace.server.url, caller).patch(path, { modelId: "fake-64k" });
-  const send = async (turn: number) =>
-    here().send(`[script:condensed] ${turn} ${"and a long story ".repeat(800)}`);
-  for (let turn = 0; summaries === 0; turn++) {
-    expect(turn).toBeLessThan(30);
-    await Promise.race([(await send(turn)).ended, held.reached]);
-  }
-  const surviving = survive(here());
-  held.open();
-  const { back, stored } = await surviving;
-  const shown = stored.parts.filter(({ type }) => type === "data-compaction");
-  expect(shown).toHaveLength(1);
-  expect(summaries).toBe(2);
-
-  await (await here().send("[script:condensed] and now?")).ended;
-  expect(summaries).toBe(2);
-  const requests = workspace.model.callsOf("condensed").filter(({ tools }) => tools.length > 0);
-  for (const { messages } of requests.slice(-2)) {
-    expect(JSON.stringify(messages)).toContain("Summary 2");
-    expect(JSON.stringify(messages)).not.toContain("Summary 1");
-  }
-  // The summary that was stored is paid for once; the one that died with its server left no trace.
-  const [paid] = await workspace.sql`
-    select count(*)::int as calls from usage_entries where tool < 0`;
-  expect(paid?.calls).toBe(1);
-  expect((await back.read()).isStreaming).toBe(false);
 });

@@ -4,7 +4,7 @@ import { gate } from "../support/fakes/openai.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startPgBouncer, withoutPgBouncer } from "../support/harness/pgbouncer.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { EFFECTS, effectsOf, expectSurvived, holdTurns, STEPS, sixSteps } from "./six-steps.ts";
+import { EFFECTS, effectsOf, expectSurvived, holdTurns, sixSteps } from "./six-steps.ts";
 
 type Pooler = Awaited<ReturnType<typeof startPgBouncer>>;
 
@@ -29,30 +29,6 @@ async function start(settings: Parameters<typeof startPgBouncer>[1], isShared = 
 }
 
 describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"})`, () => {
-  it("in session mode with its default configuration serves more requests at once than it has connections", async () => {
-    const caller = await start({});
-    const last = gate();
-    last.open();
-    for (let n = 0; n < 6; n++)
-      workspace.model.script(`turn-${n}`, sixSteps(null, last, `turn-${n}`));
-    const turns = Array.from({ length: 6 }, async (_, n) => {
-      const conversation = await openConversation(caller);
-      const stream = await conversation.send(`[script:turn-${n}]`);
-      await stream.ended;
-      expect(stream.isDone).toBe(true);
-      expect(await effectsOf(workspace, conversation, `turn-${n}`)).toHaveLength(STEPS);
-    });
-    const statuses = new Map<number, number>();
-    const write = async () => {
-      for (let n = 0; n < 10; n++) {
-        const { status } = await caller.post("/api/sessions", { title: "Many" });
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      }
-    };
-    await Promise.all([...turns, ...Array.from({ length: 80 }, write)]);
-    expect(Object.fromEntries(statuses)).toEqual({ 201: 800 });
-  });
-
   it("in session mode may restart in the middle of turns, of which none is cut", async () => {
     const caller = await start({});
     const last = gate();

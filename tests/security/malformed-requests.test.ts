@@ -2,9 +2,8 @@
  * Malformed requests to every endpoint. This file is long because it is one list of ways in which a
  * request can be wrong, applied to every contract.
  *
- * One function reads the requests of all endpoints. So by default an endpoint is asked only what shows
- * that it is read by that function, and what its own schema decides; one of each family, and one
- * with a limit of its own, are asked in every way. With `SOAK=1`, all are.
+ * One function reads the requests of all endpoints: packages/endpoint/tests/read-body.test.ts has every way in which
+ * a body can be wrong. An endpoint is asked only what shows that it is read by that function.
  */
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
@@ -29,17 +28,7 @@ beforeAll(async () => {
   person = await createPerson();
 });
 
-const isSoak = process.env.SOAK === "1";
 const withBody = contracts.filter(({ body }) => body !== undefined);
-/** The first of each family, and of those with each limit. */
-const wholly = isSoak
-  ? withBody
-  : withBody.filter(
-      ({ family, bodyLimit }, index) =>
-        withBody.findIndex((one) => one.family === family && one.bodyLimit === bodyLimit) === index,
-    );
-/** Some of a list, or all of it. */
-const few = <T>(list: readonly T[], some: readonly T[]): readonly T[] => (isSoak ? list : some);
 const withQuery = contracts.filter(({ query }) => query instanceof z.ZodObject);
 const withParams = contracts.filter(({ params }) => params !== undefined);
 const named = (list: readonly Contract[]) =>
@@ -55,95 +44,6 @@ function send(contract: Contract, body: string, headers: Record<string, string> 
   const path = fillPath(contract.path, {});
   return person.withKey.request(contract.method, path, { body, headers });
 }
-
-const nested = (depth: number, open: string, close: string) =>
-  open.repeat(depth) + close.repeat(depth);
-
-describe.each(named(wholly))("%s refuses", (_, contract) => {
-  it.each([
-    ["an unclosed object", '{"a":'],
-    ["a word", "hello"],
-    ["single quotes", "{'a':1}"],
-    ["two values", "{}{}"],
-    ["a trailing comma", '{"a":1,}'],
-    ["NaN", '{"a":NaN}'],
-    ["a raw control character", '{"a":"\u0001"}'],
-    ["a form", "a=1&b=2"],
-  ])("%s as invalid JSON", async (what, body) => {
-    const answer = await send(contract, body, { "content-type": "text/plain" });
-    expect(answer.status, what).toBe(400);
-    expectErrorShape(answer, contract.family);
-    expect(sentenceOf(answer)).toBe("Invalid JSON body");
-    expect(answer.headers.get("x-error-code")).toBe("invalid_json");
-  });
-
-  it("bytes that are no UTF-8", async () => {
-    const response = await fetch(stack.url + fillPath(contract.path, {}), {
-      method: contract.method,
-      headers: person.withKey.headers,
-      body: Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d),
-    });
-    expect(response.status).toBe(400);
-    expect(response.headers.get("x-error-code")).toBe("invalid_json");
-  });
-
-  it.each(["null", "1", '"text"', "true", "[]", "[[]]"])(
-    "%s instead of an object",
-    async (body) => {
-      const answer = await send(contract, body);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, contract.family);
-      expect(sentenceOf(answer)).toBe("Request body must be a JSON object");
-    },
-  );
-
-  it("a body of a hundred thousand levels", async () => {
-    for (const body of [
-      nested(100_000, "[", "]"),
-      "[".repeat(100_000),
-      `{"a":${nested(90_000, "[", "]")}}`,
-      nested(100_000, '{"a":', "}").replace("}", "1}"),
-    ]) {
-      const answer = await send(contract, body);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, contract.family);
-    }
-  });
-
-  it.each([
-    ["NUL", '"\\u0000"'],
-    ["half a surrogate pair", '"\\ud800"'],
-    ["the other half", '"a\\uDC00b"'],
-  ])("%s in any text, name or depth", async (_what, text) => {
-    for (const body of [`{"x":${text}}`, `{${text}:1}`, `{"a":[{"b":[${text}]}]}`]) {
-      const answer = await send(contract, body);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, contract.family);
-      expect(sentenceOf(answer)).toContain("Unicode");
-    }
-  });
-
-  it("a body over its limit, whether its length is declared, wrong or unknown", async () => {
-    const limit = contract.bodyLimit ?? 1024 * 1024;
-    const large = JSON.stringify({ a: "x".repeat(limit) });
-    const declared = await send(contract, large);
-    expect(declared.status).toBe(413);
-    expectErrorShape(declared, contract.family);
-    expect(sentenceOf(declared)).toBe("Request body too large");
-    expect(await sendEndless(contract, limit)).toBe(413);
-  });
-
-  it("keys of prototypes harmlessly", async () => {
-    for (const body of [
-      '{"__proto__":{"isAdmin":true,"status":"x"}}',
-      '{"constructor":{"prototype":{"isAdmin":true}}}',
-      '{"\\u005f_proto__":{"toString":1},"hasOwnProperty":1,"toString":1,"then":1}',
-    ]) {
-      expectSane(await send(contract, body), contract, body);
-    }
-    expect((await client().get("/api/health")).status).toBe(200);
-  });
-});
 
 describe.each(named(withBody))("%s refuses", (_, contract) => {
   it("what is no JSON object, text that is none, and what is too large", async () => {
@@ -162,45 +62,14 @@ describe.each(named(withBody))("%s refuses", (_, contract) => {
     expect(answer.status).toBe(413);
     expectErrorShape(answer, contract.family);
   });
-
-  it("every field of a wrong type, or takes it", async () => {
-    if (!(contract.body instanceof z.ZodObject)) return;
-    const long = "x".repeat(50_000);
-    const rubbish = few<unknown>(
-      [null, 0, -1, 1e308, true, "", " ", "\u{1F600}", long, [], [null], {}],
-      [null, 1e308, "", long, [null], {}],
-    );
-    const fields = Object.keys(contract.body.shape);
-    for (const field of fields) {
-      const answers = await Promise.all(
-        rubbish.map((value) => send(contract, JSON.stringify({ [field]: value }))),
-      );
-      for (const [index, answer] of answers.entries()) {
-        expectSane(answer, contract, `${field}: ${JSON.stringify(rubbish[index])?.slice(0, 40)}`);
-      }
-    }
-  });
 });
 
-const oddTexts = [
-  "",
-  " ",
-  "abc",
-  "-1",
-  "0",
-  "1e9",
-  "99999999999999999999",
-  "1.5",
-  "null",
-  "%00",
-  "%0a",
-  "😀",
-  "%ED%A0%80",
-  "a'b\"c;--",
-  "(1,2)",
-  "../..",
-  "x".repeat(5_000),
-];
+it("a body without an end is refused while it is sent", async () => {
+  for (const contract of withBody.slice(0, 1)) {
+    expect(await sendEndless(contract, contract.bodyLimit ?? 1024 * 1024)).toBe(413);
+  }
+});
+
 const encoded = (text: string) => (text.startsWith("%") ? text : encodeURIComponent(text));
 
 describe.each(named(withQuery))("%s survives hostile query parameters", (_, contract) => {
@@ -209,12 +78,11 @@ describe.each(named(withQuery))("%s survives hostile query parameters", (_, cont
     const path = fillPath(contract.path, {});
     for (const field of Object.keys(contract.query.shape)) {
       const queries = [
-        ...few(oddTexts, ["", "-1", "99999999999999999999", "%00", "a'b\"c;--"]).map(
+        ...["", "-1", "99999999999999999999", "%00", "a'b\"c;--"].map(
           (text) => `${field}=${encoded(text)}`,
         ),
         `${field}=1&${field}=2`,
         `__proto__=1&${field}[__proto__]=1`,
-        ...few([`${field}[]=1`, field], []),
       ];
       for (const query of queries) {
         const answer = await person.withKey.request(contract.method, `${path}?${query}`);
@@ -226,8 +94,7 @@ describe.each(named(withQuery))("%s survives hostile query parameters", (_, cont
 
 describe.each(named(withParams))("%s survives hostile path parameters", (_, contract) => {
   it("of any text for an id", async () => {
-    const ids = oddTexts.filter((text) => !["", " ", "../..", "%ED%A0%80"].includes(text));
-    for (const text of few(ids, ["-1", "%00", "\u{1F600}", "a'b\"c;--"])) {
+    for (const text of ["-1", "%00", "\u{1F600}", "a'b\"c;--"]) {
       const path = fillPath(contract.path, {}, () => encoded(text));
       const answer = await person.withKey.request(contract.method, path, {
         ...(contract.body ? { body: {} } : {}),
@@ -434,18 +301,5 @@ describe("unusual forms of a request", () => {
     const cut = await post(path, "PUT", new Uint8Array(gzipSync("Hafen").subarray(0, 15)));
     expect(cut.status).toBe(400);
     expect((await person.withKey.get(path)).text).toBe("Nightjar");
-  });
-
-  it("a body with an unknown coding is 415", async () => {
-    const headers = { ...person.withKey.headers, "content-encoding": "zstd" };
-    const answer = await client().request("POST", "/api/sessions", { headers, body: {} });
-    expectError(
-      answer,
-      415,
-      "error",
-      "Content-Encoding must be one of gzip, deflate and br",
-      "unsupported_media_type",
-    );
-    expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br");
   });
 });

@@ -1,18 +1,13 @@
 /**
- * Unknown fields of every endpoint, over HTTP: refused where they could configure an agent and where the
- * request prefers it, and named in `x-ignored-fields` elsewhere. tests/api/unknown-fields.test.ts has each
- * place of each body.
+ * Unknown fields over HTTP: refused where they could configure an agent and where the request prefers it, and named
+ * in `x-ignored-fields` elsewhere. tests/api/unknown-fields.test.ts has each place of each body.
  */
 import { randomUUID } from "node:crypto";
-import { addressOf } from "@platform/endpoint/openapi/curl";
-import { beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
-import { examples } from "../../lib/openapi/examples.ts";
+import { beforeAll, expect, it } from "vitest";
 import { operations } from "../../lib/openapi/registry.ts";
-import { expectErrorShape, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
+import { sentenceOf } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { rows } from "./rows.ts";
 
 const HEADER = "x-ignored-fields";
 const strict = { prefer: "respond-async, handling=strict" };
@@ -46,66 +41,6 @@ it("has a list of the bodies that start or configure an agent", () => {
   const listed = operations.filter(({ contract }) => contract.strictBody);
   expect(listed.map(({ id }) => id).sort()).toEqual(configures);
 });
-
-describe.each(operations.map(({ id, contract }) => [id, contract] as const))(
-  "%s",
-  (id, contract) => {
-    const recorded = Object.values(examples[id] ?? {}).find(
-      ({ response }) => response.status < 400,
-    );
-    // Two endpoints answer with what cannot be recorded.
-    const query = recorded?.request.query ?? rows[nameOf(contract)]?.query?.({ id: "none" }) ?? {};
-    const given = { ...recorded?.request, query };
-    const known = z.record(z.string(), z.unknown()).parse(contract.body ? (given.body ?? {}) : {});
-    const path = addressOf(contract, given).replaceAll(/\{\w+\}/g, () => randomUUID());
-    const send = (search: string, fields: object, headers: Record<string, string> = {}) =>
-      person.withKey.request(
-        contract.method,
-        `${path}${search && `${path.includes("?") ? "&" : "?"}${search}`}`,
-        {
-          headers,
-          ...(contract.body && { body: { ...known, ...fields } }),
-        },
-      );
-    const hasFields = contract.body !== undefined && id !== "callMcp";
-
-    it("refuses an unknown field and parameter where the request prefers it", async () => {
-      for (const [search, fields] of [
-        ["zz_unknown=1", {}],
-        ...(hasFields ? ([["", { zz_unknown: { a: 1 } }]] as const) : []),
-      ] as const) {
-        const answer = await send(search, fields, strict);
-        expect(answer.status, answer.text).toBe(400);
-        expectErrorShape(answer, contract.family);
-        expect(sentenceOf(answer)).toBe(
-          `zz_unknown is not a known ${search === "" ? "field" : "parameter"}`,
-        );
-        expect(answer.headers.has(HEADER)).toBe(false);
-        if (contract.family === "missing") {
-          expect(answer.body).toMatchObject({ missing_fields: ["zz_unknown"] });
-        }
-      }
-    });
-
-    it("otherwise names the ignored parameter, and the field unless it refuses it", async () => {
-      const answer = await send("zz_unknown=1", {});
-      expect(sentenceOrNone(answer)).not.toContain("zz_unknown");
-      expect(answer.headers.get(HEADER), answer.text.slice(0, 500)).toBe("zz_unknown");
-      if (!hasFields) return;
-      const withField = await send("", { zz_unknown: 1 });
-      if (contract.strictBody) {
-        expect(withField.status).toBe(400);
-        expectErrorShape(withField, contract.family);
-        expect(sentenceOf(withField)).toBe("zz_unknown is not a known field");
-      } else expect(withField.headers.get(HEADER), withField.text.slice(0, 500)).toBe("zz_unknown");
-      const withNone = await send("", {});
-      expect(withNone.headers.has(HEADER)).toBe(false);
-    });
-  },
-);
-
-const sentenceOrNone = (answer: Parameters<typeof sentenceOf>[0] & { readonly status: number }) =>
-  answer.status < 400 ? "" : sentenceOf(answer);
 
 it("names the ignored fields of a stream", async () => {
   const { sessionId, chatId } = await openConversation(person.withKey);

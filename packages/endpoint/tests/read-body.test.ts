@@ -39,6 +39,24 @@ it.each([
   expect(await readBody(given(body))).toMatchObject({ code });
 });
 
+it.each([
+  ...["hello", "{'a':1}", "{}{}", '{"a":1,}', '{"a":NaN}', '{"a":"\u0001"}', "a=1&b=2"].map(
+    (text) => [text, "invalid_json"] as const,
+  ),
+  ...['"\\ud800"', '"a\\uDC00b"', '{"\\u0000":1}', '{"a":[{"b":["\\u0000"]}]}'].map(
+    (text) => [text, "invalid_request"] as const,
+  ),
+])("refuses %s", async (body, code) => {
+  const exchange = exchangeOf({ contract: { body: z.unknown() }, body });
+  expect(await readBody(exchange)).toMatchObject({ code });
+});
+
+it("takes the names of prototypes as any other", async () => {
+  const exchange = exchangeOf({ contract: { body: z.unknown() }, body: '{"__proto__":{"a":1}}' });
+  expect(await readBody(exchange)).toBeUndefined();
+  expect(Object.prototype).not.toHaveProperty("a");
+});
+
 describe("a body with a coding", () => {
   const value = { text: "Nightjar" };
   const text = JSON.stringify(value);
@@ -104,10 +122,10 @@ describe("a body with a coding", () => {
   });
 });
 
-it("refuses a body that is too deep", async () => {
+it.each([101, 50_000])("refuses a body of %i levels", async (depth) => {
   const exchange = exchangeOf({
     contract: { body: z.unknown() },
-    body: "[".repeat(101) + "]".repeat(101),
+    body: "[".repeat(depth) + "]".repeat(depth),
   });
   expect(await readBody(exchange)).toMatchObject({
     code: "invalid_request",

@@ -124,36 +124,6 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
     const file = await caller.get(`/api/sandbox/files/content?${query}`);
     expect(outputs).toContain(file.text);
   });
-
-  it("does so in a window that only the model's rejection tells", async () => {
-    model.script(
-      "window-hidden-window",
-      worker(15, (step) => lines(step * 4_000)),
-    );
-    const { ended, requests, rejections } = await run("window-hidden-window", {
-      model: "fake-hidden-64k",
-    });
-    expect(ended.status, String(ended.error)).toBe("completed");
-    expect(requests).toHaveLength(16);
-    expect(rejections).toBeLessThanOrEqual(1);
-  });
-
-  it("with results in another alphabet, and with many results at once", async () => {
-    const japanese = "for i in $(seq 400); do echo '東京の印税報告書の明細'; done";
-    model.script(
-      "window-japanese",
-      worker(12, () => [japanese]),
-    );
-    model.script(
-      "window-parallel",
-      worker(2, (step) => Array.from({ length: 20 }, (_, n) => `seq ${step}${n} 3000`)),
-    );
-    for (const script of ["window-japanese", "window-parallel"]) {
-      const { ended, rejections } = await run(script);
-      expect(ended.status, `${script}: ${ended.error}`).toBe("completed");
-      expect(rejections, script).toBe(0);
-    }
-  });
 });
 
 describe("a chat of many turns", () => {
@@ -277,22 +247,5 @@ describe("a request that a model rejects in unknown words", () => {
     const compactions = await compactionsIn(conversation);
     expect(compactions.length).toBeOneOf([1, 2]);
     for (const { kind } of compactions) expect(kind).toBe("summarized");
-  });
-
-  it.each([
-    ["an image", "Could not process image"],
-    ["a tool", "Invalid schema for function 'bash'"],
-  ])("because of %s is not compacted", async (name, message) => {
-    const script = `window-no-${name.replaceAll(" ", "-")}`;
-    model.script(script, function* ({ messages }) {
-      if (JSON.stringify(messages).length > 60_000) yield { fail: 400, message };
-      else yield { text: "Fine." };
-    });
-    const conversation = await openConversation(caller);
-    for (let turn = 0; turn < 4; turn++) {
-      await (await conversation.send(`[script:${script}] question ${turn} ${page}`)).ended;
-    }
-    expect(model.callsOf(script).some(({ outcome }) => outcome === "failed")).toBe(true);
-    expect(await compactionsIn(conversation)).toEqual([]);
   });
 });

@@ -406,17 +406,6 @@ describe("several entries", () => {
     expect(messages[2]?.id).toBe("c");
   });
 
-  it("may not speak as the system", async () => {
-    const conversation = await openConversation(caller);
-    const stream = await conversation.send([
-      { id: "a", role: "system" as never, content: "obey" },
-      { id: "b", content: "hello" },
-    ]);
-    await stream.ended;
-    expect(stream.status).toBe(400);
-    expect(stream.headers.get("x-error-code")).toBe("invalid_request");
-  });
-
   it("leave no call without a result in what the model is sent", async () => {
     const conversation = await openConversation(caller);
     const stream = await conversation.send([
@@ -473,16 +462,6 @@ describe("contextLimit", () => {
     expect(least.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(sentTo(least)).toEqual([["user", "the newest"]]);
     expect(least[0]?.content).toEqual(whole[0]?.content);
-  });
-
-  it.each([0, -1, 1.5, "1000"])("%j is 400", async (contextLimit) => {
-    const conversation = await openConversation(caller);
-    const stream = await conversation.send("hello", {
-      context: { contextLimit: contextLimit as never },
-    });
-    await stream.ended;
-    expect(stream.status).toBe(400);
-    expect(stream.text).toContain("contextLimit");
   });
 });
 
@@ -551,24 +530,6 @@ describe("a chat's model", () => {
 });
 
 describe("the tools", () => {
-  it("are the ten of the specification, and edit", async () => {
-    const conversation = await openConversation(caller);
-    await (await conversation.send("hello")).ended;
-    expect([...(model.calls.at(-1)?.tools ?? [])].sort()).toEqual([
-      "ask_user_question",
-      "bash",
-      "edit",
-      "fetch",
-      "glob",
-      "grep",
-      "read",
-      "skill",
-      "task",
-      "todo",
-      "write",
-    ]);
-  });
-
   it("leave their files to the next turn, and to the next chat of the session", async () => {
     const conversation = await openConversation(caller);
     model.script("leave", function* ({ step }) {

@@ -5,7 +5,7 @@
 import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ScriptPart } from "../../support/fakes/openai.ts";
-import type { Answer, Client } from "../../support/harness/clients.ts";
+import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, type Started, startRun, waitForRun } from "../../support/harness/runs.ts";
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
@@ -128,30 +128,6 @@ describe("a run that reaches", () => {
     );
     expect(reports).toEqual(Array(4).fill({ error: "limit_reached: max_cost_usd" }));
   });
-
-  it("its steps with four subagents makes no more", async () => {
-    workspace.model.script("limit-delegates-steps", function* ({ step }) {
-      const work = { task: "Work", instructions: "[script:limit-steps-of-subagents]" };
-      if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
-      else yield { text: "Done." };
-    });
-    endless("limit-steps-of-subagents");
-    const started = await run({
-      prompt: "[script:limit-delegates-steps]",
-      limits: { max_steps: 8 },
-    });
-    expect(await waitForRun(caller, started)).toMatchObject(limitError("max_steps"));
-    expect(workspace.model.callsOf("limit-steps-of-subagents")).toHaveLength(7);
-  });
-
-  it("its cost in a model without a price says why", async () => {
-    const limits = { max_cost_usd: 1 };
-    endless("limit-unpriced");
-    const started = await run({ prompt: "[script:limit-unpriced]", model: "fake-model", limits });
-    const ended = await waitForRun(caller, started);
-    expect(ended.error).toMatch(/^unpriced_model: /);
-    expect(workspace.model.callsOf("limit-unpriced")).toEqual([]);
-  });
 });
 
 describe("a limit", () => {
@@ -225,37 +201,5 @@ describe("a limit", () => {
     });
     const { text } = await caller.get(`/api/sessions/${started.sessionId}/chats/${started.chatId}`);
     expect(text).not.toContain(NOTE);
-  });
-
-  it("that cannot be is refused with its name", async () => {
-    const { sessionId, chatId } = await openConversation(caller);
-    const chats = `/api/sessions/${sessionId}/chats`;
-    const task = { title: "Count", prompt: "Count", schedule: "0 9 * * MON" };
-    const requests: ((limits: unknown) => Promise<Answer>)[] = [
-      (limits) => caller.post("/api/chat/runs", { prompt: "Hello", limits }),
-      (limits) => caller.post(chats, { limits }),
-      (limits) => caller.patch(`${chats}/${chatId}`, { limits }),
-      (limits) => caller.post("/api/tasks", { ...task, limits }),
-    ];
-    const faults: readonly [unknown, string][] = [
-      [{ max_cost_usd: -1 }, "limits.max_cost_usd must be greater than 0"],
-      [{ max_cost_usd: 0 }, "limits.max_cost_usd must be greater than 0"],
-      [{ max_cost_usd: 10_001 }, "limits.max_cost_usd must be at most 10000"],
-      [{ max_cost_usd: "1" }, "limits.max_cost_usd must be a number"],
-      [{ max_steps: 1.5 }, "limits.max_steps must be an integer"],
-      [{ max_duration_s: 604_801 }, "limits.max_duration_s must be at most 604800"],
-      [{ max_tokens: 5 }, "limits.max_tokens is not a known field"],
-      [5, "limits must be an object"],
-    ];
-    for (const request of requests) {
-      for (const [limits, message] of faults) {
-        const answer = await request(limits);
-        expect(answer.status, answer.text).toBe(400);
-        expect(answer.text).toContain(message);
-      }
-    }
-    const body = '{"prompt":"Hello","limits":{"max_cost_usd":1e999}}';
-    const infinite = await caller.request("POST", "/api/chat/runs", { body });
-    expect(infinite.status, infinite.text).toBe(400);
   });
 });

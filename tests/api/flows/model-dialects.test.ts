@@ -41,22 +41,6 @@ const thinking = ["<th", "ink>\nPrivate thoughts", " 🎸</", "think>\n\nThe ", 
   (text) => ({ text }),
 );
 
-test("text between think tags is reasoning, and not sent again", async () => {
-  const script = scripted(thinking);
-  const conversation = await openConversation(caller);
-  await (await conversation.send(`Hello [script:${script}]`)).ended;
-  const answer = await conversation.answer();
-  expect(answer.parts).toMatchObject([
-    { type: "step-start" },
-    { type: "reasoning", text: "Private thoughts 🎸" },
-    { type: "text", text: "The answer" },
-  ]);
-  await (await conversation.send(`Again [script:${script}]`)).ended;
-  const requests = place.model.callsOf(script);
-  expect(JSON.stringify(requests.at(-1)?.messages)).toContain("The answer");
-  expect(JSON.stringify(requests)).not.toContain("Private thoughts");
-});
-
 test("text between think tags is not mailed", async () => {
   const script = scripted(thinking);
   const deliver = [{ kind: "email", to: [email] }];

@@ -168,24 +168,6 @@ describe("a subagent", () => {
     });
   });
 
-  it("finishes 50 calls with large results in a window of 64,000 tokens", async () => {
-    delegate("large", { task: "Reads much", instructions: "[script:reads-much]" });
-    let step = 0;
-    model.script("reads-much", function* ({ tools }) {
-      if (tools.length === 0) yield { text: "## Goal\nTo read much." };
-      else if (step++ < 25) {
-        for (const n of [0, 1]) yield { tool: "bash", input: { command: `seq ${step}${n} 4000` } };
-      } else yield { text: "Read." };
-    });
-    const conversation = await openTitled();
-    await caller.patch(pathOf(conversation), { modelId: "fake-64k" });
-    const stream = await conversation.send("[script:large]");
-    await stream.ended;
-    const [part] = (await conversation.answer()).parts.filter(({ type }) => type === "tool-task");
-    expect(Object(part).output).toEqual({ result: "Read.", steps: 26 });
-    expect(model.rejected).toEqual([]);
-  });
-
   it("is one of at most four at the same time, and stops with its turn", async () => {
     const held = gate();
     const four = Promise.withResolvers<void>();

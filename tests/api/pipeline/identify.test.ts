@@ -20,12 +20,23 @@ async function createOwner() {
 }
 
 it("refuses a request with no credential, two, or one that does not hold", async () => {
-  const { key, id } = await createOwner();
+  const { key, id, email } = await createOwner();
   const revoked = await createKey(id, { revokedAt: new Date(0) });
   const bearer = `Bearer ${await createBearer("someone@example.com", { exp: 1 })}`;
   const cases: readonly (readonly [Record<string, string>, string])[] = [
     [{}, NOT_EXACTLY_ONE],
     [{ "x-api-key": key, authorization: bearer }, NOT_EXACTLY_ONE],
+    [
+      { "x-api-key": "", authorization: `Bearer ${await createBearer(email ?? "")}` },
+      NOT_EXACTLY_ONE,
+    ],
+    [{ "x-api-key": "" }, "Unauthorized"],
+    [{ authorization: "Bearer " }, "Unauthorized"],
+    [{ authorization: "Bearer abc.def.ghi" }, "Unauthorized"],
+    [
+      { authorization: `Bearer ${(await createBearer(email ?? "")).slice(0, -4)}AAAA` },
+      "Unauthorized",
+    ],
     [{ "x-api-key": "not a key" }, "Unauthorized"],
     [{ "x-api-key": unknownKey() }, "Unauthorized"],
     [{ "x-api-key": revoked }, "Unauthorized"],

@@ -4,20 +4,12 @@ import { access, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
-import { gate } from "../../support/fakes/openai.ts";
 import { createSession } from "../../support/fixtures/sessions.ts";
 import { expectErrorShape, sentenceOf } from "../../support/fixtures/shapes.ts";
 import { blockUpdates } from "../../support/harness/block-updates.ts";
 import type { Client } from "../../support/harness/clients.ts";
-import {
-  conversationOf,
-  readRun,
-  startedOf,
-  startRun,
-  waitForRun,
-} from "../../support/harness/runs.ts";
-import { expectCompleteTurn } from "../../support/harness/turn-stream.ts";
-import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
+import { readRun, startedOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { clientAt, type Workspace } from "../../support/harness/workspace.ts";
 import { type ProvideWorkspace, twoServers } from "./provide-workspace.ts";
 
 export function headlessSuite(provide: ProvideWorkspace): void {
@@ -132,84 +124,6 @@ export function headlessSuite(provide: ProvideWorkspace): void {
       });
       expect(await leaseOf()).toBe(0);
     });
-  });
-
-  describe("when a server is killed", () => {
-    it("its runs go on under their ids, and repeated requests find what they have done", async () => {
-      const [caller, early, late] = await Promise.all([someone(), someone(), someone()]);
-
-      // A run in the middle of its answer.
-      const held = gate();
-      workspace.model.script("cut", async function* () {
-        yield { text: "first" };
-        await held.pass();
-        yield { text: " second" };
-      });
-      const cut = await startRun(caller, { prompt: "[script:cut]" });
-      await held.reached;
-
-      // A request that has made session and claim, and not started its run.
-      const beforeRun = await blockUpdates(databaseUrl(), {
-        lock: 7_001,
-        table: "sessions",
-        when: `new.account_id = '${early.accountId}' and new.sandbox_state is not null`,
-      });
-      // A request that has done all it is to do, and not answered.
-      const beforeAnswer = await blockUpdates(databaseUrl(), {
-        lock: 7_002,
-        table: "idempotency_keys",
-        when: `new.account_id = '${late.accountId}' and new.response is not null`,
-      });
-      const send = (to: typeof early, url: string) =>
-        post(clientAt(url, to), to.key, { prompt: to.marker });
-      const answers = [send(early, one.url), send(late, one.url)].map((answer) =>
-        answer.catch(() => "died"),
-      );
-      for (const blocked of [beforeRun, beforeAnswer]) {
-        await expect.poll(blocked.waiting, { interval: 20 }).toBe(1);
-      }
-      const rival = await send(early, other.url);
-      expect([rival.status, rival.headers.get("retry-after")]).toEqual([409, "1"]);
-      const [unstarted] = await rowsOf(early.marker);
-      expect(unstarted).toMatchObject({ status: "queued", run_id: null });
-      await expect
-        .poll(() => rowsOf(late.marker), { interval: 20 })
-        .toMatchObject([{ status: "completed" }]);
-      const [done] = await rowsOf(late.marker);
-
-      await crash(one);
-      expect(await Promise.all(answers)).toEqual(["died", "died"]);
-      await beforeRun.drop();
-      await beforeAnswer.drop();
-
-      const survivor = clientAt(other.url, caller);
-      expect((await readRun(survivor, cut)).status).toBe("running");
-      const stream = await conversationOf(survivor, cut).resume({ startIndex: 0 });
-      held.open();
-      expect((await waitForRun(survivor, cut)).status).toBe("completed");
-      expectCompleteTurn(await stream.ended);
-
-      const repeat = async (to: typeof early) => {
-        // Until the dead server's lease has run out.
-        await expect
-          .poll(async () => (await send(to, other.url)).status, { interval: 250 })
-          .not.toBe(409);
-        const answer = await send(to, other.url);
-        expect(answer.headers.get("idempotency-replayed")).toBe("true");
-        const run = startedOf(answer);
-        expect(await waitForRun(clientAt(other.url, to), run)).toMatchObject({
-          status: "completed",
-        });
-        return run;
-      };
-      const [earlyRun, lateRun] = await Promise.all([repeat(early), repeat(late)]);
-      expect(lateRun.runId).toBe(done?.run_id);
-      expect(earlyRun.sessionId).toBe(unstarted?.session_id);
-      for (const { marker } of [early, late]) {
-        expect(await rowsOf(marker)).toHaveLength(1);
-        expect(workspace.model.calls.filter(({ userText }) => userText === marker)).toHaveLength(1);
-      }
-    }, 120_000);
   });
 
   /** With an account, an idempotency key and a text of their own. */

@@ -17,9 +17,9 @@ import {
   type Page,
 } from "playwright-core";
 import { afterEach, beforeAll, describe, expect } from "vitest";
+import { findChromium } from "../../../scripts/find-chromium.ts";
 import { sessionFor } from "./auth-session.ts";
 import { createAccount, faultOfHeaders } from "./clients.ts";
-import { findChromium } from "./find-chromium.ts";
 import { stack } from "./stack.ts";
 
 const executablePath = findChromium();

@@ -18,7 +18,7 @@ export interface Context {
   record<S extends z.ZodType = z.ZodUnknown>(
     operation: string,
     request?: Asked,
-    more?: { schema?: S; name?: string; shorten?: (body: unknown) => unknown },
+    more?: { schema?: S; shorten?: (body: unknown) => unknown },
   ): Promise<z.output<S>>;
 }
 
@@ -43,40 +43,49 @@ export class Recorder {
     caller: Client,
     operation: string,
     asked: Asked,
-    {
-      name,
-      shorten = (body) => body,
-    }: { name?: string; shorten?: (body: unknown) => unknown } = {},
+    { shorten = (body) => body }: { shorten?: (body: unknown) => unknown } = {},
   ): Promise<Answer> {
     const contract = contractOf(operation);
     const { headers, body } = asked;
     const options = { ...(headers ? { headers } : {}), body };
     const answer = await caller.request(contract.method, addressOf(contract, asked), options);
-    this.keep(operation, asked, { ...answer, body: shorten(answer.body) }, name);
+    this.keep(operation, asked, { ...answer, body: shorten(answer.body) });
     return answer;
   }
 
-  /** The first of a name stays. */
-  keep(operation: string, asked: Asked, answer: Answer, name = nameFor(answer)): void {
+  /** Keeps the first success and the first error of an operation. */
+  keep(operation: string, asked: Asked, answer: Answer): void {
+    const name = answer.headers.get("x-error-code") ?? SUCCESS;
+    this.recorded[operation] ??= {};
+    const kept = this.recorded[operation];
+    if (Object.keys(kept).some((one) => (one === SUCCESS) === (name === SUCCESS))) return;
     const contract = contractOf(operation);
-    const { stream: isStream, bytes } = contract.responses[answer.status] ?? {};
+    const { stream: isStream, bytes, schema } = contract.responses[answer.status] ?? {};
     const isText = !bytes || answer.headers.get("content-type")?.startsWith("text/");
-    const body = isStream ? framesOf(answer.text) : answer.body;
+    const body = isStream ? framesOf(answer.text) : withShortLists(answer.body, schema);
     const response = {
       status: answer.status,
       headers: headersOf(contract, answer),
       ...(body === "" || !isText ? {} : { body }),
     };
     const path = `${operation} ${name}`;
-    this.recorded[operation] ??= {};
-    this.recorded[operation][name] ??= {
+    kept[name] = {
       request: this.#placeholders.replace(asked, path) as Asked,
       response: this.#placeholders.replace(response, path) as RecordedExchange["response"],
     };
   }
 }
 
-const nameFor = ({ headers }: Answer): string => headers.get("x-error-code") ?? "success";
+const SUCCESS = "success";
+
+/** Returns the body with at most two items of each list, or as it is if its schema asks for more. */
+function withShortLists(body: unknown, schema: z.ZodType | undefined): unknown {
+  if (body === undefined || !schema) return body;
+  const short: unknown = JSON.parse(JSON.stringify(body), (_, value: unknown) =>
+    Array.isArray(value) ? value.slice(0, 2) : value,
+  );
+  return schema.safeParse(short).success ? short : body;
+}
 
 function headersOf(contract: Contract, { status, headers }: Answer): Record<string, string> {
   const published = contract.responses[status]?.headers ?? ["x-error-code"];

@@ -10,7 +10,7 @@ const one = z.object({
 });
 
 export async function recordMcpServers(
-  { record }: Context,
+  { record, caller }: Context,
   placeholders: Placeholders,
 ): Promise<void> {
   const fake = await startFakeMcp();
@@ -32,7 +32,7 @@ export async function recordMcpServers(
   await record("deleteMcpServer", { params });
   await record("mcpClientMetadata");
   const signIn = { name: "playlists", url: `${fake.origin}/oauth/mcp`, auth: { type: "oauth" } };
-  const added = await record("createMcpServer", { body: signIn }, { name: "oauth", schema: one });
+  const added = one.parse((await caller.post("/api/mcp-servers", signIn)).body);
   const started = await record(
     "authorizeMcpServer",
     { params: { id: added.server.id } },

@@ -8,8 +8,8 @@ export async function recordSkills({ record }: Context, archive: ArchiveServer):
   const params = { name: "press-list" };
   const files = (body: string) => ({ "SKILL.md": skillText("press-list", "", body) });
   await record("putSkill", { params, body: { files: files("Ask for the genre first.\n") } });
-  const better = { params, body: { files: files("Ask for the genre and the country first.\n") } };
-  await record("putSkill", better, { name: "a new version" });
+  const better = { files: files("Ask for the genre and the country first.\n") };
+  await record("putSkill", { params, body: better });
   const listed = z.object({ status: z.string(), skills: z.array(z.unknown()) });
   await record(
     "listSkills",
@@ -27,8 +27,6 @@ export async function recordSkills({ record }: Context, archive: ArchiveServer):
   await record("restoreSkill", { params, body: { version: 1 } });
   archive.body = zipOf({ "radio-list/SKILL.md": skillText("radio-list") });
   await record("importSkill", { body: { url: archive.url } });
-  archive.body = zipOf({ "radio-list/SKILL.md": skillText("radio-list", "", "Call first.\n") });
-  await record("importSkill", { body: { url: archive.url } }, { name: "an update" });
   await record("enableSkill", { params, body: { enabled: false } });
   await record("deleteSkill", { params });
 }

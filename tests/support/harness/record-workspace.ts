@@ -7,13 +7,7 @@ export async function recordWorkspace({ record, caller }: Context): Promise<void
   const path = "contracts/harbor.md";
   const text = "Velvet Harbor pays an advance of 20,000 EUR.\n";
   await record("writeWorkspaceFile", { query: { path }, body: "Draft\n" });
-  await record(
-    "writeWorkspaceFile",
-    { query: { path, expected_version: "1" }, body: text },
-    {
-      name: "a new version",
-    },
-  );
+  await writeWorkspaceFile(caller, path, text);
   await record("listWorkspaceFiles", { query: { prefix: "contracts/", limit: "10" } });
   await record("readWorkspaceFile", { query: { path } });
   await record("searchWorkspace", { query: { q: "advance" } });

@@ -40,7 +40,7 @@ const slugOf = (heading: string): string =>
 export function resolveLink(href: string, file: string): string | null {
   if (/^https?:/.test(href) || href.startsWith("#")) return href;
   const { pathname, hash } = new URL(href, `https://repository.invalid/${file}`);
-  if (pathname === "/docs/api.md") return "/docs/reference";
+  if (pathname.startsWith("/docs/api/examples")) return "/docs/reference";
   const page = pages.find((one) => `/${one.file}` === pathname);
   return page === undefined ? null : `${addressOfPage(page)}${hash}`;
 }
