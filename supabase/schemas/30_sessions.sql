@@ -62,15 +62,14 @@ comment on function public.search_of_parts is 'The words of a message for the se
 create function public.search_of_message(p_account_id uuid, p_parts jsonb) returns tsvector
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when p_account_id is null then public.search_of_parts(p_parts) else
-    array_to_tsvector(array(
-      select left(p_account_id::text, 8) || said.word
-      from unnest(tsvector_to_array(public.search_of_parts(p_parts))) as said (word)
-      -- A lexeme has at most 2,046 bytes.
-      where octet_length(said.word) <= 2000)) end;
+  return array_to_tsvector(array(
+    select left(p_account_id::text, 8) || said.word
+    from unnest(tsvector_to_array(public.search_of_parts(p_parts))) as said (word)
+    -- A lexeme has at most 2,046 bytes.
+    where octet_length(said.word) <= 2000));
 end
 $$;
-comment on function public.search_of_message is 'The words of a message, each after the first characters of its account, so a search reads no words of other accounts; without these for a message that has no account yet. The index messages_search stores it.';
+comment on function public.search_of_message is 'The words of a message, each after the first characters of its account, so a search reads no words of other accounts. The index messages_search stores it.';
 
 create function public.search_of_title(p_account_id uuid, p_title text) returns text[]
 language sql immutable set search_path = '' as $$
@@ -137,14 +136,13 @@ create table public.messages (
   sent_digest text,
   bytes integer not null default 0,
   facts jsonb,
-  account_id uuid,
+  account_id uuid not null,
   primary key (chat_id, id)
 );
 
 create index messages_chat_order on public.messages (chat_id, created_at, id);
 create index messages_search on public.messages
   using gin (public.search_of_message(account_id, parts));
-create index messages_without_account on public.messages (chat_id) where account_id is null;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
@@ -152,7 +150,7 @@ comment on column public.messages.on_path is 'Whether it is on the path that the
 comment on column public.messages.facts is 'The facts at the start of the newest turn that answers it, as facts_of_turn returns them; null for a message that no turn has answered.';
 comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
-comment on column public.messages.account_id is 'The account of the chat, under which the words are indexed. Null in a message of an earlier version, until the retention job has added it.';
+comment on column public.messages.account_id is 'The account of the chat, under which the words are indexed.';
 
 create table public.message_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,
@@ -261,17 +259,11 @@ comment on function public.create_session is 'Creates a session and its first ch
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_session public.sessions;
 begin
-  select * into v_session from public.sessions
-  where id = p_session_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('missing', 'session');
-  end if;
-  -- Running turns of servers of the version before read sandboxState.
-  return jsonb_build_object('session',
-    to_jsonb(v_session) || jsonb_build_object('sandboxState', v_session.sandbox_state));
+  return coalesce(
+    (select jsonb_build_object('session', to_jsonb(s)) from public.sessions s
+      where s.id = p_session_id and s.account_id = p_account_id),
+    '{"missing": "session"}');
 end
 $$;
 comment on function public.get_session is 'One session: {session}, or {missing: session}.';
@@ -629,10 +621,6 @@ begin
     select m.chat_id from public.messages m
     where m.account_id = p_account_id and public.search_of_message(m.account_id, m.parts)
       @@ public.search_query_of_account(p_account_id, p_text)
-    union all
-    select m.chat_id from public.messages m join public.chats c on c.id = m.chat_id
-    where m.account_id is null and c.account_id = p_account_id
-      and public.search_of_message(m.account_id, m.parts) @@ public.search_query(p_text)
     union all
     select c.id from public.chats c
     where c.account_id = p_account_id and strpos(lower(c.title), lower(p_text)) > 0

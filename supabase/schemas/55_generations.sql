@@ -309,13 +309,9 @@ create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
   perform public.crash_lost_task_runs(p_account_id);
-  -- Generations of servers of the version before read the camel case, and nothing that is null.
   return (
-    select jsonb_object_agg(c.key, c.value) filter (where c.value <> 'null' or c.key = 'artist_id')
-    from public.task_runs r, jsonb_each(public.task_run_row(r) || jsonb_build_object(
-      'output', r.output, 'error', r.error, 'taskIdentifier', r.task_identifier,
-      'createdAt', public.iso_date(r.created_at), 'updatedAt', public.iso_date(r.updated_at))) c
-    where r.id = p_id and r.account_id = p_account_id);
+    select public.task_run_row(r) || jsonb_build_object('output', r.output, 'error', r.error)
+    from public.task_runs r where r.id = p_id and r.account_id = p_account_id);
 end
 $$;
 comment on function public.get_task_run is 'One run of an account as task_run_row, with output and error; null when the account has no such run.';

@@ -535,7 +535,6 @@ exception when sqlstate 'PT403' then
   if sqlerrm = 'authority_ended' then
     update public.turns set stop_requested_at = now()
     where id = v_turn.id and finished_at is null and stop_requested_at is null;
-    -- Servers of the version before know this outcome.
     return jsonb_build_object('outcome', 'over', 'stopped_turn_id', v_turn.id);
   end if;
   return jsonb_build_object('outcome', sqlerrm);
