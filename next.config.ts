@@ -33,6 +33,7 @@ const EXTERNAL_LIBRARIES = [
   "jose",
   "mediabunny",
   "nodemailer",
+  "pdfkit",
   "postal-mime",
   "undici",
   "unpdf",
