@@ -118,10 +118,6 @@ export const runOptions = z.object({
     outcome,
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
   ),
-  limits: option(
-    limits,
-    "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
-  ),
   skills: option(
     distinct(skillName, MAX_LOADED_SKILLS),
     "Names of skills that the agent follows from the start, in this order. Their instructions are part of its own.",
@@ -149,6 +145,10 @@ export const runOptions = z.object({
   mcp_servers: option(
     distinct(mcpServerName, MAX_MCP_SERVERS),
     "Names of MCP servers of the account whose tools the agent can call. An agent template of another account cannot name any.",
+  ),
+  limits: option(
+    limits,
+    "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
   ),
   tools: option(
     distinct(z.enum(AGENT_TOOLS), AGENT_TOOLS.length),
@@ -220,7 +220,6 @@ export const runOptionChanges = runOptions.extend({
   effort: changed(shape.effort, z.enum([...shape.effort.unwrap().options, ""])),
   workspace: changed(shape.workspace, z.enum([...shape.workspace.unwrap().options, ""])),
   outcome: removable(shape.outcome, "outcome must have checks or a rubric"),
-  limits: replaced(shape.limits),
   skills: removable(
     shape.skills,
     `skills must be a list of at most ${MAX_LOADED_SKILLS} names of skills`,
@@ -231,6 +230,7 @@ export const runOptionChanges = runOptions.extend({
     shape.mcp_servers,
     `mcp_servers must be a list of at most ${MAX_MCP_SERVERS} names of MCP servers`,
   ),
+  limits: replaced(shape.limits),
   tools: removable(shape.tools, "tools must be a list of names of the agent's tools"),
   temperature: removable(shape.temperature, "temperature must be a number from 0 to 2"),
   max_output_tokens: removable(
