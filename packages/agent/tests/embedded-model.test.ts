@@ -159,6 +159,7 @@ describe("the report tells what came back", () => {
   test.each<[string, unknown, string]>([
     ["run `x`", { error: "Stopped" }, "running `x` was stopped."],
     ["run `x`", { error: "no such file" }, "running `x` failed: no such file"],
+    ['write "x" to a', { filePath: "a", bytes: 1, lines: 1 }, "Wrote 1 bytes to `a`."],
     [
       "delegate: run `a`",
       { result: "x ``` y", steps: 2 },

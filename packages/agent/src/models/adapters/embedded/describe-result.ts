@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 const failure = z.object({ error: z.string() });
+const written = z.object({ filePath: z.string(), bytes: z.number() });
 
 /** @param label of the call, such as "running `ls`" */
 export function describeResult(label: string, result: unknown): string {
@@ -9,6 +10,8 @@ export function describeResult(label: string, result: unknown): string {
   const { data: failed } = failure.safeParse(result);
   if (failed && /^Stopped\b/.test(failed.error)) return `${label} was stopped.`;
   if (failed) return `${label} failed: ${failed.error}`;
+  const { data: file } = written.safeParse(result);
+  if (file) return `Wrote ${file.bytes} bytes to \`${file.filePath}\`.`;
   return `${label} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
 }
 
