@@ -12,6 +12,9 @@ const OWN_SERVERS =
 const SLOW =
   /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createRenderer|expectNoStall)\(/;
 
+/** In files about what Next.js or the production server answer. */
+const BUILT = /^\/\/ Needs a build\.$/m;
+
 /** Folders whose tests speak to a server, or to its database. */
 const SOURCES = /^(?:tests\/(?:adapters|api|core|security)|supabase\/tests)\//;
 
@@ -60,7 +63,7 @@ export const quickFiles = (kind: "functions" | "api"): string[] =>
       const isAsked = (name: string) => name.startsWith("packages/") && file.startsWith(name);
       const isFunctions = process.argv.some(isAsked) || !reaches(path, SLOW);
       if (kind === "functions") return isFunctions;
-      return !isFunctions && SOURCES.test(file);
+      return !isFunctions && SOURCES.test(file) && !BUILT.test(sourceOf(path));
     },
   );
 

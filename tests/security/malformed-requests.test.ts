@@ -6,6 +6,7 @@
  * that it is read by that function, and what its own schema decides; one of each family, and one
  * with a limit of its own, are asked in every way. With `SOAK=1`, all are.
  */
+// Needs a build.
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
