@@ -7,7 +7,8 @@ import { createPerson, type Person } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { stack } from "../support/harness/stack.ts";
 import { rows } from "./rows.ts";
-import { lines, tableSuite, titleOf } from "./table-suite.ts";
+import { lines } from "./table-lines.ts";
+import { tableSuite, titleOf } from "./table-suite.ts";
 
 describe("the table", () => {
   it("says how each endpoint is asked", () => {

@@ -86,6 +86,8 @@ async function answer(request: Request): Promise<Response> {
 
 const port = Number(process.env.PORT);
 const server = createServer(getRequestListener(answer, { overrideGlobalObjects: false }));
+// Like the production server, because a client may reuse a connection that is just being closed.
+server.keepAliveTimeout = 75_000;
 process.env.NEXT_RUNTIME = "nodejs";
 process.env.SELF_ORIGIN = `http://127.0.0.1:${port}`;
 await register();
