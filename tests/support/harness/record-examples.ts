@@ -5,12 +5,17 @@ import { addressOf } from "@platform/endpoint/openapi/curl";
 import { expect } from "vitest";
 import { z } from "zod";
 import { operations } from "../../../lib/openapi/registry.ts";
-import { rows } from "../../security/rows.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
-import { nameOf } from "../fixtures/shapes.ts";
-import { type Client, client, type Person } from "./clients.ts";
+import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
-import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
+import {
+  type Asked,
+  type Context,
+  contractOf,
+  Recorder,
+  recordRow,
+  withId,
+} from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { recordApprovals } from "./record-approvals.ts";
 import { recordConnectors } from "./record-connectors.ts";
@@ -64,18 +69,10 @@ export async function recordExamples(
   await recordDeliveries(context);
   await recordApprovals(context);
   for (const { id, contract } of operations) {
-    if (!recorder.recorded[id]) await recordRow(context, id, contract);
+    if (!recorder.recorded[id]) await recordRow(context, id);
     await recordErrors(context, id, contract);
   }
   return recorder.recorded;
-}
-
-/** Records an operation that nothing else calls, as the table of tests/security asks it. */
-async function recordRow({ record, caller }: Context, id: string, contract: Contract) {
-  const row = rows[nameOf(contract)] ?? { arrange: async () => ({}) };
-  const owner = { withKey: caller, withBearer: caller } as Person;
-  const params = await row.arrange(owner, { sessionId: MISSING_ID });
-  await record(id, { params, query: row.query?.(params) ?? {}, body: row.body?.(params) });
 }
 
 async function signUp(
