@@ -12,8 +12,8 @@ const OWN_SERVERS =
 const SLOW =
   /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createRenderer|expectNoStall)\(/;
 
-/** In files about what Next.js or the production server answer. */
-const BUILT = /^\/\/ Needs a build\.$/m;
+/** In files about what Next.js, the production server or the launcher do. */
+const BUILT = /^\/\/ Needs a build\.$|\bnpmRun\(/m;
 
 /** Folders whose tests speak to a server, or to its database. */
 const SOURCES = /^(?:tests\/(?:adapters|api|core|security)|supabase\/tests)\//;
