@@ -9,7 +9,7 @@ import { type RunningNext, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { startModelRouter } from "./support/fakes/model-router.ts";
 import { PROFILES } from "./support/fakes/strict-rules.ts";
-import { copyDataDir, createTemplate, keptTemplate } from "./support/harness/database-template.ts";
+import { copyDataDir, keptTemplate } from "./support/harness/database-template.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { priced } from "./support/harness/priced.ts";
 import { noteSettings } from "./support/secrets/known.ts";
@@ -58,7 +58,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startDatabase = async () => {
-    const template = program ? await keptTemplate() : await createTemplate();
+    const template = await keptTemplate();
     const dataDir = copyDataDir(template);
     return { template, dataDir, parts: await startParts({ dataDir, publicUrl: url, given: {} }) };
   };
@@ -134,7 +134,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await parts.stop();
     traces.push(...(await search.folder(dataDir, template)));
     await rm(dataDir, { recursive: true, force: true });
-    if (!program) await rm(template, { recursive: true, force: true });
     await rm(records, { recursive: true, force: true });
     if (traces.length === 0) return;
     throw new Error(`Secrets of the tests were left behind:\n  ${traces.join("\n  ")}`);

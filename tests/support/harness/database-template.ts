@@ -19,23 +19,16 @@ import { join } from "node:path";
 import { startEmbedded } from "../../../scripts/embedded/start-embedded.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 
-/** Creates the data directory that the others are copies of. */
-export async function createTemplate(): Promise<string> {
-  const template = mkdtempSync(join(tmpdir(), "agent-platform-template-"));
-  await (await startEmbedded({ dataDir: template })).stop();
-  return template;
-}
-
 const KEPT = join(projectRoot, "node_modules/.cache/databases");
 const SOURCES = [
   "supabase/{migrations,schemas}/*",
-  "scripts/embedded/*",
+  "scripts/**/*.{sql,ts}",
   "packages/world-postgres/src/*",
   "package-lock.json",
 ];
 const DAY_MS = 86_400_000;
 
-/** Returns the data directory that was created from the same sources before, or creates it. It is left to later runs. */
+/** Returns the data directory that the others are copies of. Later runs find it again, until its sources change. */
 export async function keptTemplate(): Promise<string> {
   const hash = createHash("sha256");
   for (const file of globSync(SOURCES, { cwd: projectRoot }).sort()) {
@@ -48,7 +41,8 @@ export async function keptTemplate(): Promise<string> {
     const old = join(KEPT, name);
     if (Date.now() - statSync(old).mtimeMs > DAY_MS) rmSync(old, { recursive: true, force: true });
   }
-  const template = await createTemplate();
+  const template = mkdtempSync(join(tmpdir(), "agent-platform-template-"));
+  await (await startEmbedded({ dataDir: template })).stop();
   const copied = mkdtempSync(join(KEPT, "new-"));
   copyTemplate(template, copied);
   rmSync(template, { recursive: true, force: true });
