@@ -115,8 +115,6 @@ comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.archived is 'Whether the account has archived the chat.';
-comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
@@ -184,13 +182,7 @@ create table public.message_feedback (
 
 create index message_feedback_account on public.message_feedback (account_id);
 comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
-comment on column public.message_feedback.account_id is 'The account of the chat.';
-comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
 comment on column public.message_feedback.message_id is 'The answer: an assistant message of the chat, which is deleted only with the chat.';
-comment on column public.message_feedback.rating is 'up or down.';
-comment on column public.message_feedback.comment is 'What the person added; null for nothing.';
-comment on column public.message_feedback.created_at is 'When the answer was first rated.';
-comment on column public.message_feedback.updated_at is 'When the rating or the comment last changed.';
 
 create table public.chat_shares (
   id uuid primary key default gen_random_uuid(),
@@ -219,7 +211,6 @@ create table public.shared_messages (
 
 create index shared_messages_account on public.shared_messages (account_id);
 comment on table public.shared_messages is 'The messages of a share: texts and names of tools.';
-comment on column public.shared_messages.position is 'From 0, oldest first.';
 
 create table public.shared_files (
   share_id uuid not null references public.chat_shares (id) on delete cascade,

@@ -273,14 +273,6 @@ end
 $$;
 comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files, isForeign, whether it was imported or written by another account}; null for a name that the account cannot use.';
 
-create function public.loaded_skills(p_turn_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'source', s.source,
-    'version', s.version, 'sha256', s.sha256) order by s.loaded_at, s.name), '[]')
-  from public.turn_skills s where s.turn_id = p_turn_id
-$$;
-comment on function public.loaded_skills is 'The skills that a turn has loaded: [{name, source, version, sha256}].';
-
 create function public.take_steering_messages(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer
 ) returns jsonb

@@ -156,7 +156,6 @@ test.each(Object.entries(attempts))("%s", async (_name, attempt) => {
 const lists: Readonly<Record<string, Readonly<Record<string, string | number | null>>>> = {
   list_sessions: page,
   list_agent_templates: page,
-  list_task_runs: { limit: 10 },
   export_rows: { kind: "templates", after: "", limit: 10 },
   list_artists: { organization_id: null, ...page },
   list_organizations: page,
@@ -303,7 +302,6 @@ const withoutLookup = [
   "check_budget",
   "memory_of_workspace",
   "approval_policies",
-  "is_foreign_skill",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

@@ -155,7 +155,7 @@ export const lookups: Readonly<
   set_agent_template_favorite: ({ template: id }) => ({ id, is_favourite: true }),
   find_generation: ({ generationEffect: effect_id }) => ({ effect_id }),
   get_task_run: ({ finishedTaskRun: id }) => ({ id }),
-  list_artist_task_runs: ({ formerArtist: artist_id }) => ({ artist_id, limit: 10 }),
+  list_task_runs: ({ formerArtist: artist_id }) => ({ artist_id, limit: 10 }),
   get_task: ({ task: id }) => ({ id }),
   list_task_firings: ({ task: task_id }) => ({ task_id, ...page }),
   update_task: ({ task: id }) => ({
