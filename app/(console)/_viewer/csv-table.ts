@@ -1,7 +1,7 @@
 /** CSV with comma, semicolon or tab, whose cells are read only when they are shown or sorted by. */
 
 const [QUOTE, LINE_FEED] = [34, 10];
-/** What is read without a pause for the page. */
+/** The amount parsed before yielding to the page. */
 const PORTION = { characters: 2_000_000, rows: 20_000 };
 /** Wider tables are cut. */
 const MAX_COLUMNS = 200;
