@@ -14,7 +14,7 @@ export async function limits(step: Step<Parts<"db">>): Promise<Decision> {
   const { limit_note: known, options } = step.current.turn;
   // A first request has just started, and ends with the message of the user.
   if (!options.limits || step.index === 0) return undefined;
-  // Once three quarters of a limit are used, the model is told so, always at the end of the same request.
+  // Once three quarters of a limit are used, the model is informed, always at the end of the same request.
   const limit_note = known ?? (await noteLimit(step.app.db, step.key, step.index));
   step.change({ limit_note });
   if (limit_note?.step === step.index) {

@@ -26,7 +26,7 @@ const OWN_STREAM_MS = 1_000;
 const noValidation: jsonSchemaValidator = {
   getValidator: () => (input) => ({
     valid: true,
-    // Whatever it is: nothing relies on its type.
+    // Not validated: nothing relies on its type.
     data: input as never,
     errorMessage: undefined,
   }),
@@ -81,8 +81,8 @@ export async function withServer<T>(
   try {
     await client.connect(transport, { signal });
     transport.admitOddities();
-    // A request that the server makes before its own stream is open would be lost, and its answer with it. The client
-    // has begun to open it by now, if the server has one.
+    // A request that the server makes before its own stream is open would be lost, and its answer
+    // with it. If the server has one, the client has started to open it by now.
     await immediate();
     if (ownStream) await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
     return await use(client, transport);

@@ -133,7 +133,7 @@ export async function listTools(
           : hides
             ? "It has invisible tag characters (U+E0000 to U+E007F)"
             : (unfit.get(name) ?? fault ?? faultOfFields(input_schema)),
-        // What no agent gets is not stored.
+        // Only fields that agents receive are stored.
         definition: storableJson(
           isBad
             ? { ...definition, description: description.slice(0, 1_000), input_schema: {} }

@@ -93,7 +93,7 @@ export async function sweepMailbox({ mail }: Parts<"mail">): Promise<number> {
   if (mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - RETENTION_MS;
-  // There is no folder before the first mail.
+  // The first mail creates the folder.
   const names = await readdir(folder).catch((): string[] => []);
   let deleted = 0;
   for (const name of names.sort().slice(0, MAX_FILES)) {

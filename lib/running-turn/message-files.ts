@@ -15,7 +15,7 @@ import type { ActiveTurn } from "./state.ts";
 import { markUntrusted } from "./store.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
-/** What all PDFs of a conversation may take of the context. */
+/** The share of the context that all PDFs of a conversation may take. */
 const PDF_SHARE = 0.5;
 
 export type FileParts = Parts<

@@ -106,10 +106,10 @@ export class Step<App> {
   readonly index: number;
   /** The logged progress of this step when it is repeated after a failure. */
   readonly progress: StreamProgress | undefined;
-  /** Whether the step had begun to stream before the failure. */
+  /** Whether the step had started to stream before the failure. */
   readonly isRestarted: boolean;
   readonly stop: AbortSignal;
-  /** When the durable step ends after this model call, as of `performance.now()`. */
+  /** When the durable step ends after this model call, in the time of `performance.now()`. */
   readonly deadline: number;
   readonly reservation: Reservation;
   /** The turn, which systems replace as it changes. */

@@ -64,7 +64,7 @@ const INTERRUPTED: JSONValue = {
  * Runs the calls in parallel, each at most once in the life of the turn: a call is recorded before
  * it starts and when it has ended. A call that has started but not ended was cut by a crash; its
  * result says so.
- * @returns the message with the results for the model, or null when there are no calls.
+ * @returns the message with the results for the model; null if there are no calls.
  */
 export async function runToolCalls(
   app: ToolParts,
@@ -176,7 +176,7 @@ async function runAndRecord(
           },
         }),
     });
-  // Of the approval, if the call was asked for: by it a repeated call finds what it has made before.
+  // The approval's id, if the call was approved: a repeated call uses it to find its earlier effect.
   const effectId = approvalIdOf(turnId, callId);
   let met: readonly UntrustedSource[] = [];
   const live = call.name === "bash" ? liveOutput(environment.env, show) : null;
@@ -197,7 +197,7 @@ async function runAndRecord(
     },
   };
   const denial = step.denials.get(call.id);
-  // A command that can reach the web may store what it reads there before it ends.
+  // A command that can reach the web may store downloaded content before it ends.
   if (call.name === "bash" && environment.canReachWeb && !denial) {
     await markUntrusted(app.db, { accountId: turn.account_id, turnId }, [
       { kind: "web", name: "commands" },

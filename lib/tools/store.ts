@@ -66,7 +66,7 @@ export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
-/** Loads what a subagent continues with; nothing when its turn was deleted. */
+/** Loads the state of a subagent; nothing if its turn was deleted. */
 export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey, callId: string) {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
   const schema = z.object({
@@ -79,7 +79,7 @@ export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey,
 }
 
 /**
- * Stores the result of a model call of a subagent and what it has used.
+ * Stores the result of a model call of a subagent, and its usage.
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeSubagentCall(

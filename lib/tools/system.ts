@@ -47,7 +47,7 @@ export async function tools(step: Step<ToolParts>): Promise<Decision> {
 /** Lets the turn wait for the client that is to answer calls. */
 export async function clientAnswers(step: Step<ToolParts>): Promise<Decision> {
   const { turn, steps, call } = step.current;
-  // A call that has started is recorded with its usage, also when it is cancelled at once.
+  // A call that has started is recorded with its usage, even if it is cancelled at once.
   if (step.stop.aborted && !call) return CANCELLED;
   if (step.openCalls.length > 0) {
     if (turn.headless) return { waitsFor: step.openCalls, maxSeconds: MAX_WAIT_S };

@@ -1,8 +1,9 @@
 /**
- * Makes the folder `workspace` of a sandbox and the workspace equal: first the changes of the sandbox are
- * stored, then newer files are written to it. It can be cut at any point and repeated. The sandbox is
- * hostile: its paths, sizes and contents are checked, and none of its files says which versions are stored.
- * This file is long because both directions change what is known of the sandbox, in an order that matters.
+ * Makes the folder `workspace` of a sandbox and the workspace equal: first the changes of the
+ * sandbox are stored, then newer files are written to it. It can be interrupted at any point and
+ * repeated. The sandbox is hostile: its paths, sizes and contents are checked, and none of its
+ * files determines which versions are stored. This file is long because both directions change the
+ * known state of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
@@ -126,7 +127,7 @@ class SandboxSync {
       if (!isAppError(loaded)) this.#loaded = loaded;
       this.#current = byPath(this.#loaded.files);
     }
-    // What cannot be stored gives way to the workspace.
+    // Changes that cannot be stored are replaced by the workspace's content.
     const expectedAt = (path: string) => (writes ? (entries?.get(path) ?? null) : undefined);
     await this.#give(expectedAt);
     const { revision, conflicts } = this.#loaded;

@@ -1,4 +1,7 @@
-/** What servers of the version before read in running turns and generations, until they are replaced. */
+/**
+ * The data of running turns and generations that servers of the previous version read until they
+ * are replaced.
+ */
 import { expect, test } from "vitest";
 import { taskRun } from "../../lib/task-runs/task-run.ts";
 import { createRows } from "./rows.ts";

@@ -56,14 +56,14 @@ export class Font {
     return (units * 1000) / this.unitsPerEm;
   }
 
-  /** Returns a font in which all other glyphs are empty, so that the numbers of glyphs stay. */
+  /** Returns a font in which all other glyphs are empty, which keeps the glyph numbers. */
   subset(used: Iterable<number>): Buffer {
     const glyf = this.#table("glyf");
     const loca = this.#table("loca");
     const glyphs = new Set([0, ...used]);
     const outlineOf = (glyph: number) =>
       glyf.subarray(loca.readUInt32BE(glyph * 4), loca.readUInt32BE(glyph * 4 + 4));
-    // A set also visits what is added to it meanwhile.
+    // The loop also visits glyphs added to the set while it runs.
     for (const glyph of glyphs) for (const part of partsOf(outlineOf(glyph))) glyphs.add(part);
     const outlines: Buffer[] = [];
     const positions = Buffer.alloc(loca.length);

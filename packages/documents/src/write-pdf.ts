@@ -35,7 +35,7 @@ export function writePdf(blocks: readonly Block[]): WrittenDocument {
 class Layout {
   readonly #setter = new TextSetter();
   readonly #pages: Page[] = [{ content: [], links: [] }];
-  /** The bottom of what is drawn. */
+  /** The bottom of the drawn content. */
   #y = PAGE_HEIGHT - MARGIN;
 
   get #page(): Page {

@@ -94,7 +94,7 @@ interface Answer {
   readonly url: URL;
 }
 
-/** Why there is no answer, for the model. */
+/** The reason for the missing answer, for the model. */
 interface Refusal {
   readonly refusal: JSONValue;
 }

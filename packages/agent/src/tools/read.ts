@@ -90,7 +90,7 @@ async function documentIn(
   const format = formatOf(file, filePath);
   if (pages !== undefined && format !== "PDF") return `${filePath} is no PDF: omit pages`;
   if (!format) return undefined;
-  // Whoever has uploaded a document has seldom written it.
+  // A document's uploader has seldom written it.
   meet({ kind: "file", name: filePath });
   const document = await readDocument(documents, format, file, signal);
   if (typeof document === "string") return `${filePath} ${document}`;

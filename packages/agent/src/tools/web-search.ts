@@ -42,7 +42,7 @@ export const webSearch = agentTool({
 
 const found = z.object({ results: z.array(z.object({ title: z.string(), url: z.string() })) });
 
-/** Returns the sources that a call has returned, each with an id of its own. */
+/** Returns the sources of a call, each with a unique id. */
 export const sourcesOf = (callId: string, output: unknown) =>
   (found.safeParse(output).data?.results ?? []).map(({ title, url }, place) => ({
     type: "source-url" as const,

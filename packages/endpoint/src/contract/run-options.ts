@@ -70,7 +70,7 @@ const temperature = z.number().min(0).max(2);
 const maxOutputTokens = z.int().min(1).max(1_000_000);
 
 const MAX_LOADED_SKILLS = 5;
-/** The name of a skill, as of the Agent Skills format. */
+/** The name of a skill, as defined by the Agent Skills format. */
 export const skillName = z
   .string()
   .max(64)
@@ -273,7 +273,7 @@ const isRemoved = (value: unknown): boolean =>
 
 /**
  * Returns the options that a body names as the database takes them, where null removes one.
- * @param changes the schema of the options, by default of those that everything with options has
+ * @param changes the schema of the options; by default, the options that all of them share
  */
 export const optionsIn = (body: RunOptionChanges, changes: z.ZodObject = runOptionChanges) =>
   Object.fromEntries(

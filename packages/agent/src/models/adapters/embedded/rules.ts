@@ -214,13 +214,13 @@ function toTodos(items: string) {
     }));
 }
 
-/** A text that is no JSON object is submitted as it is, to be refused. */
+/** A text that is not a JSON object is submitted as it is, to be refused. */
 function toInput(json: string): ToolRequest["input"] {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // It is no JSON.
+    // Not JSON.
   }
   return { output: json };
 }
