@@ -140,7 +140,7 @@ class CallReservation implements Reservation {
  * null before.
  * @param step the index of the step that is about to start
  */
-export async function noteLimit(
+export async function recordLimitNote(
   db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,

@@ -136,7 +136,7 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
  * Notes that a run has got the words of a stranger, before it gets them.
  * @param body of the answer, unless that is a stream
  */
-export async function noteAnswer(
+export async function recordAnswerSources(
   { app, plan, caller, input }: Exchange<Caller, App>,
   body: unknown,
 ): Promise<void> {

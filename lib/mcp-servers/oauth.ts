@@ -224,7 +224,7 @@ export async function finishAuthorization(
 const MAX_SCOPE_CHARS = 1_000;
 
 /** Notes the scope that a call has lacked, unless the tokens are changed at the same time. */
-export async function noteScope(db: Database, access: McpAccess, required: string): Promise<void> {
+export async function addScope(db: Database, access: McpAccess, required: string): Promise<void> {
   const { oauth } = access;
   const scope = computeScopeUnion(oauth?.scope, required);
   if (!oauth || !scope || scope === oauth.scope || scope.length > MAX_SCOPE_CHARS) return;

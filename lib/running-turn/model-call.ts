@@ -14,9 +14,9 @@ import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import { acceptsInput } from "../models/list-models.ts";
 import { canReachWeb } from "../platform/config.ts";
 import type { Queues } from "../platform/queues.ts";
-import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
 import { type ActiveTurn, reservesCalls, type TurnState } from "./state.ts";
+import { hasFiles } from "./store-files.ts";
 
 export interface ModelCallOptions {
   readonly turnId: string;

@@ -200,8 +200,8 @@ export class Step<App> {
     this.current = { ...this.current, turn: { ...this.current.turn, ...turn } };
   }
 
-  /** Notes that the turn has met content of strangers. */
-  meet(sources: readonly UntrustedSource[]): void {
+  /** Adds content of strangers that the turn has read. */
+  addSources(sources: readonly UntrustedSource[]): void {
     const { untrusted: before } = this.current.turn;
     const untrusted = withSources(before, sources);
     if (untrusted !== before) this.change({ untrusted });

@@ -135,7 +135,7 @@ export async function runToolCalls(
   };
 }
 
-/** Rejects only after all have settled: a repeated step must meet no call that still runs. */
+/** Rejects only after all have settled: a repeated step must addSources no call that still runs. */
 async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);
@@ -178,7 +178,7 @@ async function runAndRecord(
     });
   // The approval's id, if the call was approved: a repeated call uses it to find its earlier effect.
   const effectId = approvalIdOf(turnId, callId);
-  let met: readonly UntrustedSource[] = [];
+  let untrusted: readonly UntrustedSource[] = [];
   const live = call.name === "bash" ? liveOutput(environment.env, show) : null;
   const context = {
     ...environment,
@@ -192,8 +192,8 @@ async function runAndRecord(
     listTasks: async () => (await app.agentTasks()).listTasks(app.db, turn.account_id),
     makeMedia: (request: MediaRequest) =>
       makeMedia(app, { turnId, runId, turn, effectId, isRepeated, signal }, request),
-    meet: (...sources: UntrustedSource[]) => {
-      met = withSources(met, sources);
+    addSources: (...sources: UntrustedSource[]) => {
+      untrusted = withSources(untrusted, sources);
     },
   };
   const denial = step.denials.get(call.id);
@@ -207,7 +207,7 @@ async function runAndRecord(
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn).finally(() => live?.end());
   const end = await throughOutage(() =>
-    finishTool(app.db, { accountId: turn.account_id, turnId }, callId, output, met),
+    finishTool(app.db, { accountId: turn.account_id, turnId }, callId, output, untrusted),
   );
   if (end) step.update(end);
   return output;

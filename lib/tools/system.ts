@@ -32,7 +32,7 @@ export async function tools(step: Step<ToolParts>): Promise<Decision> {
     turn,
     previous.calls,
     used,
-    async (met) => step.meet(await markUntrusted(step.app.db, step.key, met)),
+    async (sources) => step.addSources(await markUntrusted(step.app.db, step.key, sources)),
   );
   step.current = { ...step.current, workspaceUse };
   // The results of the client are recorded like the results of other tools.
@@ -99,7 +99,7 @@ async function runCalls(
     untrusted: () => step.current.turn.untrusted,
     update: ({ untrusted, has_budget, has_steering }) => {
       hasSteering ||= has_steering;
-      step.meet(untrusted);
+      step.addSources(untrusted);
       step.change({ has_budget });
     },
     signal: step.stop,

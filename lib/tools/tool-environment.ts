@@ -44,7 +44,7 @@ export interface ToolEnvironment
     | "judgedRequest"
     | "listTasks"
     | "makeMedia"
-    | "meet"
+    | "addSources"
     | "runSubagent"
     | "scheduleTask"
     | "searchWeb"

@@ -54,7 +54,7 @@ const run = (name: string, input: unknown) =>
     serviceOrigin: "http://service",
     judgedRequest: async (_method, url) => ({ url, headers: {} }),
     asksForHosts: false,
-    meet: () => {},
+    addSources: () => {},
     network: [],
     documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {

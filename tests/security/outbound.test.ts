@@ -103,7 +103,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       serviceOrigin: "http://service",
       judgedRequest: async (_method: string, url: URL) => ({ url, headers: {} }),
       asksForHosts: false,
-      meet: () => {},
+      addSources: () => {},
       network: [],
       documents: { accountId: "anyone", queue: documentQueue() },
       // The operator's allowlist for the sandbox has no effect here.

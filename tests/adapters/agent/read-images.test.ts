@@ -34,7 +34,7 @@ async function read(name: string, bytes: Uint8Array, more: object = {}, isRead =
     { filePath: name, ...more },
     {
       images: { ...images, areRead: async () => isRead },
-      meet: (...sources) => void met.push(...sources.map((source) => source.name ?? "")),
+      addSources: (...sources) => void met.push(...sources.map((source) => source.name ?? "")),
     },
   );
   return { output, met };

@@ -68,7 +68,7 @@ export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }
   );
 }
 
-const isUnderWay = ({ status }: { readonly status: string }): boolean =>
+const isInProgress = ({ status }: { readonly status: string }): boolean =>
   status === "pending" || status === "sending";
 
 /** The delivery of a run's answer, by recipient. */
@@ -81,7 +81,7 @@ export function RunDeliveries({ runId }: Pick<Run, "runId">) {
   const { data } = useQuery<Answer<typeof listRunDeliveriesContract>>(
     run?.delivery ? `${path}/deliveries` : null,
     (read) =>
-      (run?.delivery === "pending" || read?.deliveries.some(isUnderWay) === true) && POLL_MS,
+      (run?.delivery === "pending" || read?.deliveries.some(isInProgress) === true) && POLL_MS,
   );
   if (!run?.delivery) return null;
   const { delivery, delivery_reason: reason } = run;

@@ -137,7 +137,7 @@ async function follow(
       dispatcher: context.outside,
     };
     const response = await traceRequest("web", method, () => fetch(url, init));
-    context.meet({ kind: "web", name: hop.url.host });
+    context.addSources({ kind: "web", name: hop.url.host });
     const location = response.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
       return { response, url: hop.url };

@@ -97,10 +97,10 @@ const callTool: (
   called: McpTool,
   input: unknown,
   context: Parameters<AnyAgentTool["run"]>[1],
-) => Promise<JSONValue> = async (called, input, { callMcpTool, meet }) => {
+) => Promise<JSONValue> = async (called, input, { callMcpTool, addSources }) => {
   const parsed = z.record(z.string(), z.unknown()).safeParse(input ?? {});
   if (!parsed.success) return toolFailure("Invalid input: it must be an object");
-  meet({ kind: "mcp", name: called.server });
+  addSources({ kind: "mcp", name: called.server });
   return callMcpTool?.(called, parsed.data) ?? toolFailure("There is no such tool");
 };
 

@@ -67,7 +67,7 @@ export interface ToolContext {
   /** Whether a person must approve requests to other hosts. */
   readonly asksForHosts: boolean;
   /** Notes that the output has content of a stranger. */
-  readonly meet: (...sources: UntrustedSource[]) => void;
+  readonly addSources: (...sources: UntrustedSource[]) => void;
   /** Calls a tool of an MCP server; absent in a turn without any. */
   readonly callMcpTool?: (
     tool: McpTool,
