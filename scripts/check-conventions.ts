@@ -17,7 +17,7 @@ const TOOL_ROUTES = "app/api/mcp/call-tool.ts";
 const REASON = "This file is long because";
 
 const CITED_FILE =
-  /(?<![\w/])(?:app|docs|lib|scripts|supabase|tests)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
+  /(?<![\w/])(?:app|bench|deploy|docs|evals|lib|packages|scripts|supabase|tests|trigger-dev)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
