@@ -1,4 +1,4 @@
-/** What a search of the embedded catalog costs: the endpoint against the call under it. */
+/** The cost of a search in the embedded catalog: the endpoint against the call under it. */
 import postgres from "postgres";
 import { bareCall, compareRoutes, endpoint } from "./compare-routes.ts";
 import type { Bench, BenchContext } from "./context.ts";
@@ -32,7 +32,7 @@ async function compare(context: BenchContext, what: string, type: string, q: str
   );
 }
 
-/** Beside the seed, whose artists are what is searched for. */
+/** Beside the seed, whose artists are searched for. */
 async function fill(sql: postgres.Sql): Promise<void> {
   await sql`
     insert into catalog_artists (id, name, popularity)

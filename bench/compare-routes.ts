@@ -22,14 +22,14 @@ export const bareCall = ({ bareUrl }: BenchContext, name: string, args: object):
   url: `${bareUrl}/api/rpc/${name}?${new URLSearchParams({ args: JSON.stringify(args) })}`,
 });
 
-/** Requests a second, and how long one takes meanwhile. */
+/** Requests a second, and the duration of one among them. */
 export async function compareRoutes(what: string, ours: Way, bare: Way): Promise<void> {
   const [our, their] = [new Load(ours), new Load(bare)];
   await our.run(WARM_UP_MS);
   await their.run(WARM_UP_MS);
   our.forget();
   their.forget();
-  // In slices, so that what else the machine does falls on both alike.
+  // In slices, which expose both to the same load of the machine.
   for (let slice = 0; slice < SLICES; slice++) {
     await our.run(SLICE_MS);
     await their.run(SLICE_MS);

@@ -1,6 +1,6 @@
 /**
- * What it costs to know who asks: an endpoint that does nothing else but answer from memory,
- * against a bare route that does nothing at all, and against one that makes the same call.
+ * The cost of authentication: an endpoint that only answers from memory, against a bare route that
+ * does nothing, and against one that makes the same call.
  */
 import { hashKey } from "../lib/identity/keys/key-format.ts";
 import { bareCall, compareRoutes, endpoint } from "./compare-routes.ts";

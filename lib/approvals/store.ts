@@ -48,7 +48,7 @@ export interface ApprovalRequest {
 }
 
 /**
- * Asks for calls, each once, and returns how each stands, except those that have started.
+ * Requests approval for each call once, and returns the state of each, except the calls that have started.
  * @param requestIndex the index of the chunk of the first request
  * @throws if the turn was loaded again
  */

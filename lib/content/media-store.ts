@@ -100,7 +100,7 @@ export async function discardTornMedia(
  * Deletes a generated file. When the storage fails after the row is deleted, the request can be
  * repeated, and the retention job removes the file otherwise.
  *
- * Errors: 404 `Media not found`, also when the caller may not act for the account.
+ * Errors: 404 `Media not found`, which also covers accounts that the caller may not act for.
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(

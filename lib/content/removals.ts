@@ -15,7 +15,7 @@ const removal = z.object({
 });
 export type Removal = z.output<typeof removal>;
 
-/** Returns removals that are due. @param ownerId returns those of one owner that were not tried yet */
+/** Returns due removals. @param ownerId returns this owner's removals that were not tried yet */
 export const dueRemovals = (
   db: Database,
   kind: RemovalKind,

@@ -78,7 +78,7 @@ export async function removeAddress(
 
 const link = z.object({ address: z.string(), account: z.string() }).nullable();
 
-/** Returns what a confirmation link is about; null for one that is used, void or expired. */
+/** Returns the subject of a confirmation link; null if it is used, void or expired. */
 export const openConfirmation = (db: Database, tokenHash: string): Promise<z.output<typeof link>> =>
   call(db, "open_delivery_confirmation", { p_token_hash: tokenHash }, link);
 

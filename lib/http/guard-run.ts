@@ -24,7 +24,7 @@ import { addressOf } from "./address.ts";
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
 
-/** The pages of the console on which a person does what the endpoints of a tag do, where their names differ. */
+/** The console pages with the same operations as a tag, where the names differ. */
 const PAGES: Readonly<Record<string, string>> = {
   Account: "Settings",
   "Agent templates": "Templates",
@@ -41,7 +41,7 @@ const PAGES: Readonly<Record<string, string>> = {
   Workspace: "Files",
 };
 
-/** Tells an agent who can do what it cannot, and where. */
+/** Names for an agent the user, and the page, that can do what the run cannot. */
 function refuseRun({ method, path, tag }: Contract): AppError {
   const page = PAGES[tag];
   const where = page === undefined ? "" : ` or on the page ${page}`;
@@ -136,7 +136,7 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
  * Notes that a run has got the words of a stranger, before it gets them.
  * @param body of the answer, unless that is a stream
  */
-export async function noteAnswer(
+export async function recordAnswerSources(
   { app, plan, caller, input }: Exchange<Caller, App>,
   body: unknown,
 ): Promise<void> {

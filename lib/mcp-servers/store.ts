@@ -211,10 +211,10 @@ const oauthState = z.object({
   tokens: known<StoredOAuthTokens>().optional(),
   discovery: known<OAuthDiscoveryState>().optional(),
   verifier: z.string().optional(),
-  /** What a call has lacked. It is asked for when the account connects the server again. */
+  /** The scope that a call lacked. It is requested when the account connects the server again. */
   scope: z.string().optional(),
 });
-/** What the client of the protocol keeps of an authorization. */
+/** The protocol client's state of an authorization. */
 export type OAuthState = z.output<typeof oauthState>;
 
 const headerValues = z.record(z.string(), z.string());
@@ -260,7 +260,7 @@ export const selectAccess = (
 /** A tool as a server has listed it. */
 export interface ListedTool {
   readonly name: string;
-  /** JSON, as of `toolDefinition`. */
+  /** JSON of a `toolDefinition`. */
   readonly definition: string;
   readonly sha256: string;
   readonly fault: string | null;

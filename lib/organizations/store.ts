@@ -64,7 +64,7 @@ const found = z
   .transform((answer) => answer.organization);
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
-/** Errors: 403 for an account that is no person's, or belongs to too many organizations. */
+/** Errors: 403 for an account that does not belong to a person, or is in too many organizations. */
 export function insertOrganization(
   db: Database,
   accountId: string,

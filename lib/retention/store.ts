@@ -70,7 +70,7 @@ export const mediaToCheck = (db: Database, batch: number): Promise<MediaKey[]> =
  * Stores the size of a file.
  * @param bytes null when the storage does not have the file; its row is then deleted.
  */
-export async function noteMediaCheck(
+export async function recordMediaCheck(
   db: Database,
   key: MediaKey,
   bytes: number | null,

@@ -8,13 +8,13 @@ import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { TurnKey } from "./turn-key.ts";
-/** Records untrusted content that the turn has met outside of its tools. Returns all of the turn. */
+/** Records untrusted content that the turn has read outside of its tools. Returns all of the turn. */
 export function markUntrusted(
   db: Database,
   { accountId, turnId }: TurnKey,
-  met: readonly UntrustedSource[],
+  sources: readonly UntrustedSource[],
 ): Promise<UntrustedSource[]> {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_sources: met };
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_sources: sources };
   return call(db, "mark_turn_untrusted", args, z.array(untrustedSource));
 }
 

@@ -60,10 +60,10 @@ const refusals = {
 } as const;
 
 /**
- * Inserts an active run, tagged for its account, which becomes CRASHED when nobody renews its lease. At most
- * one run with a given effect id is active or completed, across all processes: others get that run, whose
- * output is null while it is active. Errors: 402 when the budget is spent; 403 when the account has no room
- * for media; 429 when it has too many active runs.
+ * Inserts an active run, tagged for its account, which becomes CRASHED when its lease expires. At
+ * most one run with a given effect id is active or completed, across all processes: others get that
+ * run, whose output is null while it is active. Errors: 402 when the budget is spent; 403 when the
+ * account has no room for media; 429 when it has too many active runs.
  */
 export async function beginRun(
   db: Database,

@@ -229,10 +229,10 @@ export const takeTaskRun = (
   call(db, "take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
 
 /** A firing whose task another service has been given is started here when it is not asked for by then. */
-const PATIENCE_SECONDS = 5 * 60;
+const START_TIMEOUT_SECONDS = 5 * 60;
 
 /** @param remoteRunId the run of the other service */
-export async function handOverFiring(
+export async function transferFiring(
   db: Database,
   id: string,
   now: Date | null,
@@ -241,7 +241,7 @@ export async function handOverFiring(
   const args = {
     p_id: id,
     p_now: now,
-    p_patience_seconds: PATIENCE_SECONDS,
+    p_patience_seconds: START_TIMEOUT_SECONDS,
     p_remote_run_id: remoteRunId,
   };
   await call(db, "hand_over_firing", args);

@@ -1,4 +1,4 @@
-/** Checks what a caller asks of an agent before it is stored. */
+/** Checks a caller's options for an agent before they are stored. */
 
 import { checkSchema } from "@platform/agent/output/check-output";
 import type { JsonSchema } from "@platform/agent/output/json-schema";

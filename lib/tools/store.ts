@@ -29,8 +29,8 @@ export type ToolEnd = z.output<typeof toolEnd>;
 
 /**
  * Records the output of a call.
- * @param met the untrusted content of the output
- * @returns all that the turn has met, whether its account has a budget, and whether messages wait to steer
+ * @param sources the untrusted content of the output
+ * @returns all that the turn has sources, whether its account has a budget, and whether messages wait to steer
  * it; null if it is gone
  */
 export function finishTool(
@@ -38,7 +38,7 @@ export function finishTool(
   { accountId, turnId }: TurnKey,
   callId: string,
   output: unknown,
-  met: readonly UntrustedSource[] = [],
+  sources: readonly UntrustedSource[] = [],
 ): Promise<ToolEnd | null> {
   const args = {
     p_turn_id: turnId,
@@ -46,7 +46,7 @@ export function finishTool(
     // Wrapped, because the embedded REST server cannot pass a bare JSON string.
     p_output: { value: output },
     p_account_id: accountId,
-    p_sources: met.length > 0 ? met : null,
+    p_sources: sources.length > 0 ? sources : null,
   };
   return call(db, "finish_tool", args, toolEnd.nullable());
 }
@@ -66,7 +66,7 @@ export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
-/** Loads what a subagent continues with; nothing when its turn was deleted. */
+/** Loads the state of a subagent; nothing if its turn was deleted. */
 export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey, callId: string) {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
   const schema = z.object({
@@ -79,7 +79,7 @@ export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey,
 }
 
 /**
- * Stores the result of a model call of a subagent and what it has used.
+ * Stores the result of a model call of a subagent, and its usage.
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeSubagentCall(

@@ -15,7 +15,7 @@ export interface Checkout {
   readonly accountId: string;
   readonly sessionId: string;
   readonly artistId: string | null;
-  /** Identifies the sandbox: the files of another one are no changes of these. */
+  /** Identifies the sandbox: files of another one are not changes of these. */
   readonly sandbox: string;
 }
 

@@ -1,4 +1,4 @@
-/** The descriptions of SQL functions that the service is compiled with are those of the database. */
+/** The descriptions of SQL functions compiled into the service equal the database's. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { functions } from "../../lib/platform/database/functions.ts";

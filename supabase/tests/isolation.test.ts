@@ -1,6 +1,7 @@
 /**
- * What belongs to another account answers as what does not exist, function by function: the API tests
- * prove the same of the endpoints, and these prove it of every function below them. This file is long because it names every function.
+ * Another account's objects answer like missing ones, function by function: the API tests prove the
+ * same of the endpoints, and these prove it of every function below them. This file is long because
+ * it names every function.
  */
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -203,14 +204,14 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
 
 /** Functions that are given an account and look nothing up by an id of a caller's. */
 const withoutLookup = [
-  // Who may act for whom, and the credentials themselves: supabase/tests/identity.test.ts.
+  // Rights between accounts, and the credentials themselves: supabase/tests/identity.test.ts.
   "access_verdicts",
   "admit_account",
   "authenticate_bearer",
   "authenticate_email",
   "authenticate_key",
   "create_run_key",
-  // What they create or count is the account's own.
+  // They create or count the account's own rows only.
   "count_active_turns",
   "delete_account",
   "delete_account_rows",
@@ -257,7 +258,7 @@ const withoutLookup = [
   "send_test_event",
   "take_event_check",
   "triggers_of_source",
-  // Of a share, which whoever has its link may read: tests/api/chats-share.test.ts.
+  // Functions of a share, which everyone with its link may read: tests/api/chats-share.test.ts.
   "continue_share",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",

@@ -230,7 +230,7 @@ describe("POST /api/chat/runs 413", () => {
     const person = await createPerson();
     const sizes = [4 * 1024 * 1024 - 100, 4 * 1024 * 1024 + 1];
     const [taken, refused] = await Promise.all(
-      // A blank prompt: read and parsed as a whole, and then refused for what it is.
+      // Blank prompts: read and parsed completely, then rejected as blank.
       sizes.map((size) => person.withKey.post("/api/chat/runs", { prompt: " ".repeat(size) })),
     );
     expect(taken?.status).toBe(400);

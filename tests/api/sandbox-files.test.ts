@@ -38,7 +38,7 @@ async function list(caller: Client, sessionId: string, path?: string) {
 
 const refusal = (error: string) => ({ status: "error", error });
 
-/** Both endpoints, for what they have in common. */
+/** The tests that both endpoints share. */
 const paths = (sessionId: string) => [filesPath(sessionId), contentPath(sessionId, "notes.txt")];
 
 describe("GET /api/sandbox/files 200", () => {

@@ -1,4 +1,7 @@
-/** A PostgreSQL whose administrator is no superuser: the roles, the rights that are missing, and what serves with them. */
+/**
+ * A PostgreSQL whose administrator is not a superuser: the roles, the missing rights, and the
+ * features that work without them.
+ */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";

@@ -41,7 +41,7 @@ export type Result<N extends FunctionName> = Returned<(typeof functions)[N]["ret
 /** The answer of the database, in the terms of its REST API. */
 export interface Answer {
   readonly data: unknown;
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly error: {
     readonly code?: string;

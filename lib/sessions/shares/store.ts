@@ -107,7 +107,7 @@ export function selectShares(
   return call(db, "list_chat_shares", args, pageOf(storedShare, page));
 }
 
-/** Resolves to null when there is no such share. @param from the position of the first message */
+/** Resolves to null if the share does not exist. @param from the position of the first message */
 export const selectSharedChat = (db: Database, shareId: string, from: number, limit: number) =>
   call(
     db,
@@ -116,7 +116,7 @@ export const selectSharedChat = (db: Database, shareId: string, from: number, li
     z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
   );
 
-/** Resolves to null when there is no such file. @param from the first byte of the piece */
+/** Resolves to null if the file does not exist. @param from the first byte of the piece */
 export const selectSharedFile = (
   db: Database,
   shareId: string,

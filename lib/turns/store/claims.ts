@@ -31,12 +31,12 @@ export interface Claim {
   readonly replacesAnswer: string | null;
   /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
-  /** What is stored as the message that is answered. */
+  /** The stored parts of the answered message. */
   readonly parts: UIMessage["parts"];
   /** For the answer to a question: the parts that the assistant's message must still have. Else null. */
   readonly partsBefore: UIMessage["parts"] | null;
   readonly key: RunKey;
-  /** What becomes of the turn while another one is active. */
+  /** The policy for the message while another turn is active. */
   readonly onBusy: OnBusy;
   readonly credential: RunCredentialForm;
   /** As `Engine.processId`. */

@@ -47,7 +47,7 @@ export async function dequeueTurn(db: Database, turnId: string): Promise<void> {
 }
 
 /** Returns chats that are free although turns wait in them. */
-export function chatsToBegin(db: Database, limit: number): Promise<string[]> {
+export function queuedChats(db: Database, limit: number): Promise<string[]> {
   const args = { p_limit: limit, p_stale_seconds: STALE_SECONDS };
   return call(db, "chats_to_begin", args);
 }

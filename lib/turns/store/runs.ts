@@ -48,7 +48,7 @@ export interface RunPlan {
   readonly setup: RunSetup;
 }
 
-/** What a run has beside its messages. Absent and null are alike. */
+/** The settings of a run besides its messages. Absent and null are alike. */
 interface RunSetup {
   readonly output_schema?: object | null | undefined;
   readonly client_tools?: readonly ClientTool[] | null | undefined;

@@ -59,8 +59,8 @@ const withCalls = (db: Database, turnId: string, turn: Omit<ActiveTurn, "calls">
 const begun = z.object({ load: z.number(), stop_requested: z.boolean() }).nullable();
 
 /**
- * Assigns the claim to the run, as `loadTurn` does, without reading the turn again that the claim has returned.
- * Returns null if it does not begin with this.
+ * Assigns the claim to the run, as `loadTurn` does, without reading the turn again that the claim
+ * has returned. Returns null if it does not start with this.
  */
 export async function beginClaimedTurn(
   db: Database,
@@ -119,8 +119,8 @@ export const isWaiting = (db: Database, turnId: string): Promise<boolean> =>
   call(db, "is_waiting", { p_turn_id: turnId });
 
 /**
- * Stores the result of a model call and what it has used, and records those of its tool calls that start
- * at once, as `startTools` does. A turn that was deleted is to stop.
+ * Stores the result of a model call and its usage, and records the tool calls that start at once,
+ * as `startTools` does. A deleted turn returns as stopped.
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeModelCall(

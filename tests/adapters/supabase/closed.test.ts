@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anonymous, sql } from "../../support/harness/stack.ts";
 
-// What migrations made; tests beside this one may have tables of their own for a while.
+// Objects made by migrations; concurrent tests may create tables for a while.
 const ours = sql`relname not like 'probe%'`;
 
 test("every table of the product has row-level security", async () => {
