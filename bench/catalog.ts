@@ -24,11 +24,11 @@ export const benchCatalog: Bench = async (context) => {
 };
 
 async function compare(context: BenchContext, what: string, type: string, q: string) {
-  const args = { p_kinds: [type], p_text: q, p_fields: {}, p_market: null };
+  const args = { kinds: [type], text: q, fields: {}, market: null };
   await compareRoutes(
     `${what}, ${type} "${q}"`,
     endpoint(context, `/api/catalog/search?${new URLSearchParams({ q, type })}`),
-    bareCall(context, "catalog_search", { ...args, p_limit: 20, p_offset: 0 }),
+    bareCall(context, "catalog_search", { ...args, limit: 20, offset: 0 }),
   );
 }
 

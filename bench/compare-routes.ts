@@ -1,4 +1,5 @@
 /** An endpoint against another way to the same answer, under the same load, in turns. */
+import { sqlName } from "../lib/platform/database/port.ts";
 import { type BenchContext, quantile, report } from "./context.ts";
 
 const AT_ONCE = 16;
@@ -18,9 +19,11 @@ export const endpoint = ({ url, key }: BenchContext, path: string): Way => ({
 });
 
 /** A bare route handler that makes the same call of the database, and nothing else. */
-export const bareCall = ({ bareUrl }: BenchContext, name: string, args: object): Way => ({
-  url: `${bareUrl}/api/rpc/${name}?${new URLSearchParams({ args: JSON.stringify(args) })}`,
-});
+export function bareCall({ bareUrl }: BenchContext, name: string, args: object): Way {
+  const named = Object.entries(args).map(([key, value]) => [sqlName(key), value]);
+  const query = new URLSearchParams({ args: JSON.stringify(Object.fromEntries(named)) });
+  return { url: `${bareUrl}/api/rpc/${name}?${query}` };
+}
 
 /** Requests a second, and the duration of one among them. */
 export async function compareRoutes(what: string, ours: Way, bare: Way): Promise<void> {

@@ -12,13 +12,13 @@ export const benchSignIn: Bench = async (context) => {
   const nothing = { url: `${bareUrl}/api/nothing` };
   await compareRoutes("sign-in by key: GET against a route without", models, nothing);
   const args = {
-    p_hash: hashKey(key, env.API_KEY_SECRET ?? ""),
-    p_account_id: null,
-    p_organization_id: null,
-    p_artist_id: null,
-    p_address: null,
-    p_address_limit: 12_000,
-    p_account_limit: 1_000_000,
+    hash: hashKey(key, env.API_KEY_SECRET ?? ""),
+    accountId: null,
+    organizationId: null,
+    artistId: null,
+    address: null,
+    addressLimit: 12_000,
+    accountLimit: 1_000_000,
   };
   const sameCall = bareCall(context, "authenticate_key", args);
   await compareRoutes("sign-in by key: GET against its call", models, sameCall);

@@ -68,13 +68,13 @@ export class ModelCalls {
     const others = this.#inFlight.size;
     const endedUsd = this.#endedUsd;
     const args = {
-      p_account_id: accountId,
-      p_id: turnId,
-      p_load: load,
-      p_released_usd: others === 0 ? null : endedUsd,
-      p_spent_usd: spentUsd,
-      p_estimate_usd: estimateUsd,
-      p_in_flight: others,
+      accountId,
+      id: turnId,
+      load,
+      releasedUsd: others === 0 ? null : endedUsd,
+      spentUsd,
+      estimateUsd,
+      inFlight: others,
     };
     const answer = await call(this.#db, "reserve_call", args, outcome);
     refuseSuperseded(answer === "superseded", turnId);
@@ -148,7 +148,7 @@ export async function recordLimitNote(
   const { superseded, note } = await call(
     db,
     "note_limit",
-    { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step },
+    { accountId, turnId, load, step },
     z.object({ superseded: z.boolean(), note: limitNote.nullish() }),
   );
   refuseSuperseded(superseded, turnId);

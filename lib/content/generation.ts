@@ -134,8 +134,7 @@ export async function awaitEarlier(
   effectId: string,
   wait: Pick<Generation, "kind" | "signal">,
 ): Promise<TaskRun | AppError | null> {
-  const args = { p_account_id: accountId, p_effect_id: effectId };
-  const runId = await call(db, "find_generation", args);
+  const runId = await call(db, "find_generation", { accountId, effectId });
   return runId === null ? null : untilEnded(db, accountId, runId, wait);
 }
 

@@ -58,8 +58,7 @@ const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   database: async ({ db }) => {
     // The first call of every request. It writes, because a read-only database still answers reads.
-    const args = { p_bucket: "readiness", p_per_minute: PROBES_PER_MINUTE };
-    await call(db, "take_from_bucket", args, rate);
+    await call(db, "take_from_bucket", { bucket: "readiness", perMinute: PROBES_PER_MINUTE }, rate);
   },
   identity: ({ identity }) => identity.check(),
   durableRuns: ({ engine }) => engine.check(),

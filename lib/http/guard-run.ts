@@ -106,7 +106,7 @@ async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError |
     body: await bodyIn(exchange),
   });
   if (!mark || !asked.every((category) => mark.categories.includes(category))) return needsApproval;
-  const call = { p_account_id: caller.ownerId, p_turn_id: run.turnId, p_call_id: mark.callId };
+  const call = { accountId: caller.ownerId, turnId: run.turnId, callId: mark.callId };
   return (await callFunction(exchange.app.db, "use_approved_call", call, z.boolean()))
     ? null
     : needsApproval;
@@ -144,21 +144,16 @@ export async function recordAnswerSources(
   if (words === undefined || words === "own" || caller?.credential.kind !== "run") return;
   const { run } = caller.credential;
   const answer = { params: Object(input.params), query: Object(input.query), body };
-  const turn = { p_account_id: caller.ownerId, p_turn_id: run.turnId };
+  const turn = { accountId: caller.ownerId, turnId: run.turnId };
   for (const each of [words].flat()) {
     if (typeof each === "function") {
       const sources = each(answer);
       if (sources.length === 0) continue;
-      await callFunction(
-        app.db,
-        "mark_turn_untrusted",
-        { ...turn, p_sources: sources },
-        z.unknown(),
-      );
+      await callFunction(app.db, "mark_turn_untrusted", { ...turn, sources }, z.unknown());
     } else {
       const rows = rowsIn(each, answer);
       if (rows.length === 0) continue;
-      const read = { ...turn, p_kind: each, p_rows: rows, p_artist_id: run.artistId };
+      const read = { ...turn, kind: each, rows, artistId: run.artistId };
       await callFunction(app.db, "meet_rows", read, z.unknown());
     }
   }

@@ -17,7 +17,7 @@ export function startTools(
   turnId: string,
   callIds: readonly string[],
 ): Promise<KnownCall[]> {
-  return call(db, "start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
+  return call(db, "start_tools", { turnId, callIds }, knownCalls);
 }
 
 const toolEnd = z.object({
@@ -41,12 +41,12 @@ export function finishTool(
   sources: readonly UntrustedSource[] = [],
 ): Promise<ToolEnd | null> {
   const args = {
-    p_turn_id: turnId,
-    p_call_id: callId,
+    turnId,
+    callId,
     // Wrapped, because the embedded REST server cannot pass a bare JSON string.
-    p_output: { value: output },
-    p_account_id: accountId,
-    p_sources: sources.length > 0 ? sources : null,
+    output: { value: output },
+    accountId,
+    sources: sources.length > 0 ? sources : null,
   };
   return call(db, "finish_tool", args, toolEnd.nullable());
 }
@@ -57,8 +57,7 @@ export function findFinishedTools(
   turnId: string,
   callIds: readonly string[],
 ): Promise<string[]> {
-  const args = { p_turn_id: turnId, p_call_ids: callIds };
-  return call(db, "finished_tools", args);
+  return call(db, "finished_tools", { turnId, callIds });
 }
 
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */
@@ -68,7 +67,7 @@ export function recordedOutput(known: KnownCall): unknown {
 
 /** Loads the state of a subagent; nothing if its turn was deleted. */
 export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey, callId: string) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
+  const args = { accountId, turnId, toolCallId: callId };
   const schema = z.object({
     steps: z.array(stored<StepResult>()),
     compaction: compaction.nullable(),
@@ -88,15 +87,7 @@ export async function completeSubagentCall(
   callId: string,
   { index, result, usage }: MeasuredStep,
 ): Promise<{ hasBudget: boolean }> {
-  const args = {
-    p_account_id: accountId,
-    p_turn_id: turnId,
-    p_load: load,
-    p_tool_call_id: callId,
-    p_index: index,
-    p_result: result,
-    p_usage: usage,
-  };
+  const args = { accountId, turnId, load, toolCallId: callId, index, result, usage };
   const { superseded, has_budget } = await call(
     db,
     "complete_subagent_call",

@@ -170,7 +170,7 @@ describe.skipIf(withoutPsql)(`deploy/roles.sql (${withoutPsql ?? "psql is instal
       expect(
         (
           await functions.call("list_keys", {
-            p_account_id: "00000000-0000-4000-8000-000000000000",
+            accountId: "00000000-0000-4000-8000-000000000000",
           })
         ).error,
       ).toBeNull();

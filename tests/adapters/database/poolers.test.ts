@@ -201,7 +201,7 @@ describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"}
           expect([data, error]).toEqual([expected, null]);
           // An error in a function ends only its own transaction.
           const refused = await functions.call("run_of_turn", {
-            p_turn_id: "'; reset role; -- $1 \\",
+            turnId: "'; reset role; -- $1 \\",
           });
           expect(refused.status).toBe(400);
         }

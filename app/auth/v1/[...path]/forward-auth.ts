@@ -149,8 +149,7 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
 async function limit(db: Database, target: string, address: string): Promise<Response | null> {
   const perMinute = config().SIGNUP_RATE_LIMIT;
   if (perMinute === 0 || !isAttempt(target)) return null;
-  const args = { p_bucket: `auth:${address}`, p_per_minute: perMinute };
-  const taken = await call(db, "take_from_bucket", args, rate);
+  const taken = await call(db, "take_from_bucket", { bucket: `auth:${address}`, perMinute }, rate);
   if (taken.retry_after === null) return null;
   return tooMany("over_request_rate_limit", "Too many requests", taken.retry_after);
 }
