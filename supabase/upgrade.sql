@@ -29,4 +29,8 @@ drop function public.add_accounts_of_messages(integer), public.due_media_removal
   public.set_turn_deliver(uuid, uuid, jsonb, integer),
   public.set_turn_output_schema(uuid, uuid, text),
   public.set_turn_webhook(uuid, uuid, text), public.strictest_policy(text[]),
+  public.sweep_deleted_identities(integer, integer), public.sweep_invitations(integer),
+  public.sweep_requests(integer, integer), public.sweep_rows(integer, integer, integer),
+  public.sweep_run_traces(integer, integer), public.sweep_trigger_events(integer, integer),
+  public.sweep_webhook_deliveries(integer, integer),
   public.take_signup_rate(text, integer);

@@ -19,12 +19,11 @@ import type { EndParts } from "../turns/finish-stream.ts";
 import { reapDeadTurn } from "../turns/reap-turn.ts";
 import { sweepVersions } from "../workspace/store.ts";
 import {
-  type AgeSweep,
   type BatchSweep,
+  type ExpiringRows,
   endJob,
   sweepBatch,
-  sweepOlder,
-  sweepRowBatch,
+  sweepRows,
   takeJob,
   unfinishedTurns,
 } from "./store.ts";
@@ -52,14 +51,8 @@ const MAX_SHORT_BATCHES = 5_000;
 const TURNS_BATCH = 200;
 /** Accounts whose subscriptions are compared one by one, at a vendor. */
 const CHECKS_BATCH = 50;
-const DELIVERY_RETENTION_DAYS = 30;
 /** A version of a workspace after it was replaced, and a file after it was deleted. */
 const VERSION_DAYS = 90;
-const EVENT_DAYS = 7;
-/** A token that was issued longer ago has expired: providers issue them for hours. */
-const DELETED_IDENTITY_DAYS = 30;
-/** The input of a task run after its end, and a connection that was refused or is undecided. */
-const AGES = { inputDays: 30, connectionDays: 30 };
 
 /** Sweeps batch after batch until one is not full, and returns the number of rows. */
 async function inBatches(
@@ -79,20 +72,26 @@ async function inBatches(
 const inShortBatches = (db: Database, name: BatchSweep): Promise<number> =>
   inBatches((batch) => sweepBatch(db, name, batch), SHORT_BATCH, MAX_SHORT_BATCHES);
 
-const sweepOld = (db: Database, name: AgeSweep, days: number) =>
-  inBatches((batch) => sweepOlder(db, name, batch, days));
+/** Deletes rows that have expired so many days ago. */
+export const sweepOld = (db: Database, kind: ExpiringRows, days: number): Promise<number> =>
+  inBatches((batch) => sweepRows(db, kind, batch, days));
 
-/** Deletes rows that have expired, and returns their numbers by kind. */
-export async function sweepRows(db: Database): Promise<Record<string, number>> {
-  const totals: Record<string, number> = {};
-  await inBatches(async (batch) => {
-    const counts = await sweepRowBatch(db, batch, AGES);
-    for (const [kind, count] of Object.entries(counts)) totals[kind] = (totals[kind] ?? 0) + count;
-    // A kind without a full batch has no rows left, or only rows that are locked at present.
-    return Math.max(...Object.values(counts));
-  });
-  return totals;
-}
+/** The rows that expire after a fixed number of days, and that number. */
+export const EXPIRING: Readonly<Partial<Record<ExpiringRows, number>>> = {
+  connections: 30,
+  // A token that was issued longer ago has expired: providers issue them for hours.
+  deleted_identities: 30,
+  deliveries: 30,
+  idempotency_keys: 1,
+  invitations: 0,
+  lost_task_runs: 0,
+  rate_limits: 0,
+  run_keys: 1,
+  signup_codes: 0,
+  task_run_inputs: 30,
+  trigger_events: 7,
+  webhook_deliveries: 30,
+};
 
 /**
  * Ends turns whose run no longer exists, as after a loss of the engine's data, and returns their number.
@@ -108,7 +107,7 @@ export async function endLostTurns(app: EndParts): Promise<number> {
 
 type Needs = EndParts &
   Parts<"connectors" | "contentStorage" | "mail" | "mediaStorage" | "sandboxes">;
-type Part = (app: Needs) => Promise<number | Readonly<Record<string, number>>>;
+type Part = (app: Needs) => Promise<number>;
 
 /** Ends subscriptions that no trigger uses, and returns the number of accounts whose triggers had changed. */
 export async function endLostSubscriptions(app: Parts<"db" | "connectors">): Promise<number> {
@@ -123,20 +122,20 @@ export async function endLostSubscriptions(app: Parts<"db" | "connectors">): Pro
 const LEASE_SECONDS = 30 * 60;
 
 const shared: Readonly<Record<string, Part>> = {
-  rows: ({ db }) => sweepRows(db),
-  invitations: ({ db }) => inBatches((batch) => sweepBatch(db, "sweep_invitations", batch)),
-  deletedIdentities: ({ db }) => sweepOld(db, "sweep_deleted_identities", DELETED_IDENTITY_DAYS),
-  runTraces: ({ db }) => sweepOld(db, "sweep_run_traces", config().RUN_TRACE_RETENTION_DAYS),
+  ...Object.fromEntries(
+    Object.entries(EXPIRING).map(([kind, days]): [string, Part] => [
+      kind,
+      ({ db }) => sweepOld(db, kind as ExpiringRows, days),
+    ]),
+  ),
+  run_traces: ({ db }) => sweepOld(db, "run_traces", config().RUN_TRACE_RETENTION_DAYS),
+  requests: ({ db }) => sweepOld(db, "requests", config().REQUEST_LOG_RETENTION_DAYS),
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
   workspaceVersions: ({ db }) => inBatches((batch) => sweepVersions(db, batch, VERSION_DAYS)),
   unusedContents: removeUnusedContents,
-  webhookDeliveries: ({ db }) => sweepOld(db, "sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
-  deliveries: ({ db }) => sweepOld(db, "sweep_deliveries", DELIVERY_RETENTION_DAYS),
-  triggerEvents: ({ db }) => sweepOld(db, "sweep_trigger_events", EVENT_DAYS),
   subscriptions: endLostSubscriptions,
-  requests: ({ db }) => sweepOld(db, "sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
   usageWithoutSums: ({ db }) => inShortBatches(db, "sweep_unsummed_usage"),
   unusedWords: ({ db }) => inShortBatches(db, "sweep_words"),
 };

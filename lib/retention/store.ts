@@ -31,32 +31,30 @@ export async function endJob(db: Database, name: string, holder: string): Promis
   await call(db, "end_job", { name, holder });
 }
 
-/** Deletes at most `batch` rows of each kind, and returns the numbers of deleted rows by kind. */
-export function sweepRowBatch(
-  db: Database,
-  batch: number,
-  ages: { readonly inputDays: number; readonly connectionDays: number },
-): Promise<Record<string, number>> {
-  const args = { batch, inputDays: ages.inputDays, connectionDays: ages.connectionDays };
-  return call(db, "sweep_rows", args, z.record(z.string(), z.int()));
-}
+/** The kinds of rows that expire, as `sweep_rows` names them. */
+export type ExpiringRows =
+  | "connections"
+  | "deleted_identities"
+  | "deliveries"
+  | "idempotency_keys"
+  | "invitations"
+  | "lost_task_runs"
+  | "rate_limits"
+  | "requests"
+  | "run_keys"
+  | "run_traces"
+  | "signup_codes"
+  | "task_run_inputs"
+  | "trigger_events"
+  | "webhook_deliveries";
 
-/** The SQL functions that delete rows by their age alone. */
-export type AgeSweep =
-  | "sweep_deleted_identities"
-  | "sweep_deliveries"
-  | "sweep_requests"
-  | "sweep_run_traces"
-  | "sweep_trigger_events"
-  | "sweep_webhook_deliveries";
-
-/** Deletes at most `batch` rows that are older than so many days, and returns their number. */
-export const sweepOlder = (
+/** Deletes at most `batch` rows that have expired so many days ago, and returns their number. */
+export const sweepRows = (
   db: Database,
-  name: AgeSweep,
+  kind: ExpiringRows,
   batch: number,
   days: number,
-): Promise<number> => call(db, name, { batch, days }, z.int());
+): Promise<number> => call(db, "sweep_rows", { kind, batch, days });
 
 /** Returns files that have not been checked against the storage for a day. */
 export const mediaToCheck = (db: Database, batch: number): Promise<MediaKey[]> =>
@@ -107,7 +105,7 @@ export const staleSandboxReservations = (
 ): Promise<z.output<typeof reservations>> =>
   call(db, "stale_sandbox_reservations", { batch }, reservations);
 
-export type BatchSweep = "sweep_invitations" | "sweep_unsummed_usage" | "sweep_words";
+export type BatchSweep = "sweep_unsummed_usage" | "sweep_words";
 
 /** Handles at most `batch` rows, and returns their number. */
 export const sweepBatch = (db: Database, name: BatchSweep, batch: number): Promise<number> =>

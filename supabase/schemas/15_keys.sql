@@ -174,12 +174,9 @@ comment on function public.authenticate_bearer is 'Authenticates a bearer token 
 
 create function public.authenticate_key(
   p_hash text,
-  p_account_id uuid default null,
-  p_organization_id uuid default null,
-  p_artist_id uuid default null,
-  p_address text default null,
-  p_address_limit integer default 0,
-  p_account_limit integer default 0
+  p_account_id uuid default null, p_organization_id uuid default null,
+  p_artist_id uuid default null, p_address text default null,
+  p_address_limit integer default 0, p_account_limit integer default 0
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -239,12 +236,9 @@ comment on function public.rekey_hash is 'Replaces the hash of an API key, or of
 
 create function public.authenticate_email(
   p_email text,
-  p_account_id uuid default null,
-  p_organization_id uuid default null,
-  p_artist_id uuid default null,
-  p_address text default null,
-  p_address_limit integer default 0,
-  p_account_limit integer default 0
+  p_account_id uuid default null, p_organization_id uuid default null,
+  p_artist_id uuid default null, p_address text default null,
+  p_address_limit integer default 0, p_account_limit integer default 0
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -475,18 +475,3 @@ begin
 end
 $$;
 comment on function public.end_event_check is 'Ends a lease. The comparison is due again without p_changed_at, and where triggers have changed since.';
-
-create function public.sweep_trigger_events(p_batch integer, p_days integer) returns integer
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_count integer;
-begin
-  delete from public.trigger_events where id in (
-    select e.id from public.trigger_events e
-    where e.created_at < clock_timestamp() - make_interval(days => p_days) and e.content is null
-    order by e.created_at limit p_batch for update skip locked);
-  get diagnostics v_count = row_count;
-  return v_count;
-end
-$$;
-comment on function public.sweep_trigger_events is 'Deletes events that are older than so many days, and returns their number. Those that wait to start a run are kept.';

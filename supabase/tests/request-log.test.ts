@@ -51,8 +51,12 @@ test("requests are deleted when they are old enough, and a batch at a time", asy
         now() - interval '100 years' + n * interval '1 day'
       from generate_series(1, 5) n`;
     const left = () => sql`select from requests where account_id = ${account_id}`;
-    expect(await transaction.call("sweep_requests", { batch: 3, days: 36_600 })).toBe("0");
-    expect(await transaction.call("sweep_requests", { batch: 3, days: 36_500 })).toBe("3");
+    expect(await transaction.call("sweep_rows", { kind: "requests", batch: 3, days: 36_600 })).toBe(
+      0,
+    );
+    expect(await transaction.call("sweep_rows", { kind: "requests", batch: 3, days: 36_500 })).toBe(
+      3,
+    );
     expect(await left()).toHaveLength(2);
   });
 });

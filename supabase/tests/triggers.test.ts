@@ -14,7 +14,9 @@ test("events are kept for seven days, and longer while their runs wait to start"
       select gen_random_uuid(), ${account}, ${rows.trigger}, 2, '', e.name, e.content, now() - e.age
       from (values ('new', null, interval '50000 days'), ('old', null, interval '50002 days'),
         ('waits', '{}', interval '50002 days')) as e (name, content, age)`;
-    expect(await transaction.call("sweep_trigger_events", { batch: 5, days: 50_001 })).toBe(1);
+    expect(
+      await transaction.call("sweep_rows", { kind: "trigger_events", batch: 5, days: 50_001 }),
+    ).toBe(1);
     const kept = await sql`select event_id from trigger_events
       where account_id = ${account} order by event_id`;
     expect(kept.map((event) => event.event_id)).toEqual(["new", "waits"]);

@@ -64,7 +64,7 @@ describe("GET /api/chat/runs/{runId}/steps 200", () => {
 
     await sql`update run_traces set created_at = now() - interval '31 days'
       where account_id = ${person.id}`;
-    const [swept] = await sql`select sweep_run_traces(1000, 30) as count`;
+    const [swept] = await sql`select sweep_rows('run_traces', 1000, 30) as count`;
     expect(Number(swept?.count)).toBeGreaterThan(0);
     expect(await readSteps(person.withKey, run.runId)).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { claimDeliveries } from "../../lib/delivery/store.ts";
 import { config, parseConfig } from "../../lib/platform/config.ts";
 import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import { createQueues } from "../../lib/platform/queues.ts";
-import { sweepOlder } from "../../lib/retention/store.ts";
+import { sweepRows } from "../../lib/retention/store.ts";
 import { WebhookWorker } from "../../lib/webhooks/webhook-worker.ts";
 import { type FakeSmtp, startFakeSmtp } from "../support/fakes/smtp.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -286,7 +286,7 @@ test("the log forgets what ended long ago, and the run keeps what became of it",
   await deliver(old, new MailWorker());
   await deliver(recent, new MailWorker());
   await sql`update deliveries set finished_at = now() - interval '31 days' where run_id = ${old}`;
-  expect(await sweepOlder(currentDatabase(), "sweep_deliveries", 10, 30)).toBe(1);
+  expect(await sweepRows(currentDatabase(), "deliveries", 10, 30)).toBe(1);
   expect(await rowsOf(old)).toEqual([]);
   expect(await rowsOf(recent)).toHaveLength(1);
   expect(await runOf(id, old)).toMatchObject({ delivery: "sent" });

@@ -16,9 +16,10 @@ import type { App } from "../../lib/parts.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { currentDatabase } from "../../lib/platform/database/create-database.ts";
 import {
+  EXPIRING,
   endLostSubscriptions,
   runRetention,
-  sweepRows,
+  sweepOld,
 } from "../../lib/retention/run-retention.ts";
 import { endJob, takeJob } from "../../lib/retention/store.ts";
 import {
@@ -123,7 +124,9 @@ describe("rows that nobody needs", () => {
     await sql`update task_runs set lease_until = now() - interval '1 second', started_at = now(),
       finished_at = null, attempts = '[{}]' where id = ${lost}`;
 
-    await sweepRows(currentDatabase());
+    for (const [kind, days] of Object.entries(EXPIRING)) {
+      await sweepOld(currentDatabase(), kind as keyof typeof EXPIRING, days);
+    }
     const left = async (table: string, column: string) =>
       (await sql`select ${sql(column)} as value from ${sql(table)} order by 1`).map(
         ({ value }) => value,

@@ -8,7 +8,7 @@ import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { currentDatabase } from "../../lib/platform/database/create-database.ts";
-import { sweepOlder } from "../../lib/retention/store.ts";
+import { sweepRows } from "../../lib/retention/store.ts";
 import { newSecret } from "../../lib/webhooks/secret.ts";
 import { claimDeliveries, recordAttempt } from "../../lib/webhooks/store.ts";
 import { retryDelaySeconds, WebhookWorker } from "../../lib/webhooks/webhook-worker.ts";
@@ -254,7 +254,7 @@ test("the log forgets what ended long ago, and replaced secrets", async () => {
   await deliver(account, new WebhookWorker(currentDatabase()));
   await sql`update webhook_deliveries set finished_at = now() - interval '31 days' where id = ${old}`;
   await sql`update webhooks set previous_secret = secret, previous_secret_until = now() where id = ${webhook}`;
-  expect(await sweepOlder(currentDatabase(), "sweep_webhook_deliveries", 10, 30)).toBe(1);
+  expect(await sweepRows(currentDatabase(), "webhook_deliveries", 10, 30)).toBe(1);
   const left = await sql`select id from webhook_deliveries where account_id = ${account}`;
   expect(left.map(({ id }) => id)).toEqual([recent]);
   const [row] = await sql`select previous_secret from webhooks where id = ${webhook}`;
