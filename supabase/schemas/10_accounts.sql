@@ -29,8 +29,6 @@ comment on table public.accounts is 'People, organizations, artists and workspac
 comment on column public.accounts.is_admin is 'True for the internal admin organization, whose members may act for every account.';
 comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar month in US dollars; null for none.';
-comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
-comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
 comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
 comment on column public.accounts.approvals is 'The policies of effects of the account''s agents: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
@@ -60,7 +58,6 @@ create table public.deleted_identities (
 create index deleted_identities_age on public.deleted_identities (deleted_at);
 comment on table public.deleted_identities is 'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
-comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';
 
 -- Authority ---------------------------------------------------------------------------------------
 

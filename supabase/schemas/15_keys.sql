@@ -21,7 +21,6 @@ create index api_keys_dead_run on public.api_keys (revoked_at) where scope = 'ru
 comment on table public.api_keys is 'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
 comment on column public.api_keys.scope is 'full for a key of an account; run for the credential of one turn, which ends with the turn.';
 comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
-comment on column public.api_keys.prefix is 'The first characters of the key, by which its owner recognizes it.';
 comment on column public.api_keys.revoked_at is 'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
 
 -- Keys --------------------------------------------------------------------------------------------

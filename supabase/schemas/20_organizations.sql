@@ -23,7 +23,6 @@ create index organization_invitations_inviter
   on public.organization_invitations (invited_by, created_at);
 create index organization_invitations_expires on public.organization_invitations (expires_at);
 comment on table public.organization_invitations is 'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
-comment on column public.organization_invitations.artist_ids is 'As organization_accounts.artist_ids.';
 comment on column public.organization_invitations.email is 'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
 
 -- Organizations -----------------------------------------------------------------------------------

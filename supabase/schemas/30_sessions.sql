@@ -115,7 +115,6 @@ comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 comment on column public.chats.options is 'The options of its turns, as of `runOptions`. Those that are absent are the template''s.';
@@ -224,7 +223,6 @@ alter table public.shared_files alter column content set storage external;
 
 create index shared_files_account on public.shared_files (account_id);
 comment on table public.shared_files is 'The contents of the files of a share, as they were when it was made.';
-comment on column public.shared_files.position is 'From 0, as in chat_shares.files.';
 
 -- Sessions ----------------------------------------------------------------------------------------
 
@@ -440,15 +438,11 @@ comment on function public.open_chat is 'The chat of the account with the id p_c
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_chat public.chats;
 begin
-  select * into v_chat from public.chats
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
-  end if;
-  return jsonb_build_object('chat', public.chat_row(v_chat));
+  return coalesce(
+    (select jsonb_build_object('chat', public.chat_row(c)) from public.chats c
+      where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id),
+    jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id)));
 end
 $$;
 comment on function public.get_chat is 'One chat: {chat}, or {missing: chat | session}.';
@@ -549,7 +543,9 @@ begin
       v_rows := v_rows + 1;
       v_bytes := v_bytes + v_chat.message_bytes;
       exit when v_read is not null and v_bytes > 10000000;
-      if v_read is null or public.has_text(v_chat, p_text) then
+      if v_read is null or strpos(lower(v_chat.title), lower(p_text)) > 0
+        or (public.newest_with_text(v_chat.id, p_text)).id is not null
+      then
         v_page := v_page || (public.chat_row(v_chat)
           || jsonb_build_object('pinned', v_chat.pinned, 'archived', v_chat.archived)
           || case when p_text is null then '{}' else public.chat_passage(v_chat, p_text) end);
@@ -641,13 +637,6 @@ begin
 end
 $$;
 comment on function public.newest_with_text is 'The newest message of a chat that has all words of p_text; null without any.';
-
-create function public.has_text(p_chat public.chats, p_text text) returns boolean
-language sql stable set search_path = '' as $$
-  select strpos(lower(p_chat.title), lower(p_text)) > 0
-    or (public.newest_with_text(p_chat.id, p_text)).id is not null
-$$;
-comment on function public.has_text is 'Whether a chat has p_text in its title, or all its words in one message.';
 
 create function public.chat_passage(p_chat public.chats, p_text text) returns jsonb
 language sql stable set search_path = '' as $$

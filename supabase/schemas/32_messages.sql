@@ -2,14 +2,6 @@
 
 -- Stored messages ---------------------------------------------------------------------------------
 
-create function public.message_text(p_message public.messages) returns text
-language sql stable as $$
-  select concat_ws(chr(10),
-    jsonb_build_object('id', p_message.id, 'role', p_message.role, 'created_at', p_message.created_at),
-    p_message.parts, p_message.metadata)
-$$;
-comment on function public.message_text is 'A message as lines of JSON: {id, role, created_at}, the parts, and the metadata if it has any. Text, so that long parts are sent without being parsed. Inlined, hence no search_path.';
-
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_after_at timestamptz, p_after_id text,
@@ -39,13 +31,15 @@ language sql stable set search_path = '' as $$
   select piece.answer from (
     select 0 as place, public.chat_row(chat.c)::text as answer from chat
     union all
-    select page.place, public.message_text(page.m) from page
+    select page.place, concat_ws(chr(10), jsonb_build_object(
+      'id', (page.m).id, 'role', (page.m).role, 'created_at', (page.m).created_at),
+      (page.m).parts, (page.m).metadata) from page
     union all
     select 502, 'more' from page having count(*) < max(page.total)
   ) piece
   order by piece.place
 $$;
-comment on function public.get_chat_body_page is 'A chat as JSON, and its messages from the one after (p_after_at, p_after_id) on, null for the first, each as message_text: at most 500, and not many more than p_max_bytes. The last text is "more" when others follow. No text when the chat is missing.';
+comment on function public.get_chat_body_page is 'A chat as JSON, and its messages from the one after (p_after_at, p_after_id) on, null for the first, each as lines of JSON: {id, role, created_at}, the parts, and the metadata if it has any, so that long parts are sent without being parsed. At most 500, and not many more than p_max_bytes. The last text is "more" when others follow. No text when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 

@@ -22,8 +22,6 @@ create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
-comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of `runOptions`.';
-comment on column public.agent_templates.untrusted is 'Whether the run that has created it had met untrusted content.';
 
 -- Only a private template has shares. An address needs no account yet.
 create table public.agent_template_shares (
@@ -182,14 +180,9 @@ comment on function public.list_agent_templates is 'One page of the templates th
 
 create function public.get_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_template public.agent_templates;
 begin
-  select * into v_template from public.agent_templates where id = p_id;
-  if not found or not public.can_see_agent_template(p_account_id, v_template) then
-    return jsonb_build_object('refused', 'missing');
-  end if;
-  return public.found_agent_template(p_account_id, p_id);
+  return case when public.is_visible_template(p_account_id, p_id)
+    then public.found_agent_template(p_account_id, p_id) else '{"refused": "missing"}' end;
 end
 $$;
 comment on function public.get_agent_template is 'One template: {template}, or {refused: missing}.';

@@ -22,12 +22,9 @@ create table public.mcp_servers (
 comment on table public.mcp_servers is 'The MCP servers of accounts.';
 comment on column public.mcp_servers.id is 'Chosen by the server, which seals the secret for it.';
 comment on column public.mcp_servers.secret is 'The headers, or the OAuth tokens, sealed by the server; null without any.';
-comment on column public.mcp_servers.client_id is 'Of an OAuth client that was registered by hand; null for none.';
 comment on column public.mcp_servers.client is 'That client with its secret and, once an authorization has been started, its issuer, sealed by the server.';
 comment on column public.mcp_servers.tokens_leased_until is 'Until then one caller refreshes the tokens; null for none.';
 comment on column public.mcp_servers.is_legacy is 'Whether the server has last spoken a revision of the protocol with a handshake.';
-comment on column public.mcp_servers.refreshed_at is 'When the tools were last listed, successfully or not; null before.';
-comment on column public.mcp_servers.refresh_error is 'Why the last list of the tools failed; null if it did not.';
 
 create table public.mcp_tools (
   server_id uuid not null references public.mcp_servers (id) on delete cascade,

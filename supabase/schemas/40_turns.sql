@@ -72,7 +72,6 @@ comment on column public.turns.kind is 'chat for a message of a conversation, he
 comment on column public.turns.artist_id is 'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
 comment on column public.turns.caller_key_id is 'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is 'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
-comment on column public.turns.webhook_url is 'Told of the end of the turn, besides the webhooks of the account.';
 comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
@@ -120,7 +119,6 @@ create table public.subagent_steps (
   primary key (turn_id, tool_call_id, index)
 );
 comment on table public.subagent_steps is 'The results of the model calls of a subagent, as turn_steps of its turn; its own tool calls are in tool_runs.';
-comment on column public.subagent_steps.tool_call_id is 'The call of the subagent, as in tool_runs.';
 
 create table public.required_actions (
   turn_id uuid primary key references public.turns (id) on delete cascade,
@@ -149,7 +147,6 @@ create table public.turn_skills (
 );
 create index turn_skills_by_account on public.turn_skills (account_id, name, turn_id);
 comment on table public.turn_skills is 'The skills that turns have loaded.';
-comment on column public.turn_skills.version is 'Null for a skill without versions: a built-in one, or one of the sandbox.';
 
 create table public.run_traces (
   turn_id uuid primary key references public.turns (id) on delete cascade,

@@ -52,7 +52,6 @@ create index task_runs_by_artist on public.task_runs (account_id, artist_id, cre
 comment on table public.task_runs is 'Runs of the embedded task runner, with a column for each field of the external one''s object.';
 comment on column public.task_runs.idempotency_key is 'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
 comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
-comment on column public.task_runs.base_cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
 comment on column public.task_runs.lease_until is 'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is 'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is 'The artist that the work is for, also when it is deleted later; null for none.';

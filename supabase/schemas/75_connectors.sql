@@ -22,9 +22,7 @@ create unique index connections_active on public.connections (account_id, connec
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
 comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
 comment on column public.connections.state_hash is 'SHA-256 of the secret in the consent link; null once the connection is decided.';
-comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
 comment on column public.connections.started_by is 'The account whose credential started it; it may differ from account_id. No foreign key: a deleted account has lost the right.';
-comment on column public.connections.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.connector_links (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -38,7 +36,6 @@ create table public.connector_links (
 create index connector_links_connection on public.connector_links (connection_id);
 comment on table public.connector_links is 'The connections of accounts at a vendor, for as long as it has them: it may not say whose they are.';
 comment on column public.connector_links.started_by is 'The account whose credential started it; null once it was seen active while that account had the right. No foreign key: a deleted account has lost the right.';
-comment on column public.connector_links.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.chat_connectors (
   chat_id uuid primary key references public.chats (id) on delete cascade,
@@ -49,7 +46,6 @@ create table public.chat_connectors (
 
 create index chat_connectors_account on public.chat_connectors (account_id);
 comment on table public.chat_connectors is 'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
-comment on column public.chat_connectors.chat_id is 'The chat; a chat without a row has named none.';
 
 create function public.start_connection(
   p_account_id uuid, p_connector text, p_state_hash text, p_callback_url text,

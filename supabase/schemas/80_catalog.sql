@@ -176,8 +176,6 @@ create table public.catalog_others (
 
 create index catalog_others_words on public.catalog_others using gin (words);
 comment on table public.catalog_others is 'Playlists, shows, episodes and audiobooks of the embedded catalog.';
-comment on column public.catalog_others.details is 'The fields that only this kind of object has.';
-comment on column public.catalog_others.markets is 'The markets where it is available; null for all.';
 
 -- All words must match, each as a prefix. The same name comes first, then names with that prefix, then the
 -- popular ones. A prefix may be one letter that nearly everything matches: the page is picked in one pass

@@ -21,7 +21,6 @@ create index webhooks_previous_secret on public.webhooks (previous_secret_until)
 comment on table public.webhooks is 'Endpoints that an account wants to be told of events.';
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
 comment on column public.webhooks.disabled_reason is 'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
-comment on column public.webhooks.failing_since is 'The first failed attempt since the last one that succeeded.';
 comment on column public.webhooks.secret is 'Sealed by the server.';
 comment on column public.webhooks.previous_secret is 'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
 
