@@ -31,7 +31,7 @@ import usage from "../../docs/api/examples/usage.json" with { type: "json" };
 import webhooks from "../../docs/api/examples/webhooks.json" with { type: "json" };
 import workspace from "../../docs/api/examples/workspace.json" with { type: "json" };
 
-/** By operation id. */
+/** Examples by operation id. */
 export const examples: Readonly<Record<string, RecordedExchanges>> = z
   .record(z.string(), recordedExchanges)
   .parse({

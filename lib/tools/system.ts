@@ -57,7 +57,7 @@ export async function clientAnswers(step: Step<ToolParts>): Promise<Decision> {
   return undefined;
 }
 
-/** Runs the calls that only read and need no decision: their results are there once a person has decided. */
+/** Runs the calls that only read and need no decision: their results exist once a person has decided. */
 async function runReads(step: Step<ToolParts>, calls: readonly ToolCall[]): Promise<Decision> {
   const reads = calls.filter(
     ({ id, name }) =>

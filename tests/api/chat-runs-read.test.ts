@@ -36,7 +36,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "hello" });
     await waitForRun(person.withKey, run);
-    // As after the loss of the engine's data in the middle of a run.
+    // The state after the loss of the engine's data in the middle of a run.
     const runId = `wrun_${randomUUID()}`;
     await sql`update turns set run_id = ${runId}, status = 'running', finished_at = null
       where run_id = ${run.runId}`;

@@ -188,7 +188,7 @@ describe("GET /api/invitations 200", () => {
     expect(own.body).toMatchObject({ organizations: [] });
     const session = await person.withKey.post("/api/sessions", { organization_id: organization });
     expect(session.status).toBe(403);
-    // Nor can its members act for who has not accepted.
+    // Its members cannot act for a person who has not accepted.
     expect((await withKey.get(`/api/tasks/runs?account_id=${person.id}`)).status).toBe(403);
   });
 });

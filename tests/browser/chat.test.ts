@@ -117,7 +117,7 @@ describeInBrowser("the chat", (browsing) => {
     expect(await terminal.textContent()).toContain("one\ntwo\noh");
     await answer.getByRole("button", { name: /^Read nothing.txt Failed/ }).click();
 
-    // From a call to the file itself, beside the chat.
+    // Opens the file of a call beside the chat.
     await answer
       .getByRole("group", { name: "Files" })
       .getByRole("button", { name: "songs/list.txt" })

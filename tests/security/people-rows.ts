@@ -1,4 +1,4 @@
-/** How the lines of accounts, organizations and artists are asked. */
+/** The requests for the lines of accounts, organizations and artists. */
 import { randomUUID } from "node:crypto";
 import {
   inviteTo,

@@ -105,7 +105,7 @@ function brokenAfter(parts: readonly LanguageModelV4StreamPart[]) {
   });
 }
 
-/** As they are stored, with the ids that were made up in place of ones used twice numbered. */
+/** The stored form, with invented ids in place of duplicates numbered. */
 function comparable(seen: Seen): unknown {
   const made = new Map<string, string>();
   const text = JSON.stringify(seen);

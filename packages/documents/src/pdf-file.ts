@@ -12,7 +12,7 @@ export interface Page {
   readonly links: { readonly href: string; readonly area: readonly number[] }[];
 }
 
-/** A font with its glyphs in use and the text for which each stands. */
+/** A font with its used glyphs and the text of each. */
 export interface UsedFont {
   readonly name: string;
   readonly font: Font;

@@ -66,7 +66,7 @@ beforeAll(async () => {
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
     startsAhead: false,
-    // As careless as an operator can be: private names and addresses are on the list.
+    // A careless operator's list, with private names and addresses.
     allowedHosts: [
       ...["169.254.169.254", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "10.0.0.1", "0.0.0.0"],
       ...["127.0.0.1", "[::1]", "localhost", hostname()].map((host) => `${host}:${port(internal)}`),

@@ -68,7 +68,7 @@ beforeAll(async () => {
   provider = createSystemProvider({
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
-    // As careless as an operator can be: private names and addresses are on the list.
+    // A careless operator's list, with private names and addresses.
     allowedHosts: [
       ...["169.254.169.254", "10.0.0.1", "[fd00:ec2::254]"],
       ...["127.0.0.1", "[::1]", "localhost", hostname()].flatMap((host) => [
