@@ -32,7 +32,7 @@ describe("GET /api/chat/runs/{runId} 200", () => {
     expect(read).toMatchObject({ runId: stream.runId, sessionId, chatId, status: "completed" });
   });
 
-  it("a run of which the engine knows nothing any more has failed", async () => {
+  it("a run unknown to the engine has failed", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "hello" });
     await waitForRun(person.withKey, run);

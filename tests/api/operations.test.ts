@@ -78,7 +78,7 @@ describe("the names of metrics", () => {
   });
 });
 
-it("says of every alert what to do, and of no other one", async () => {
+it("has a remedy for every alert, and no other one", async () => {
   const { groups } = alerts.parse(parse(await read("operations/alerts.yaml")));
   const named = groups.flatMap(({ rules }) => rules).map(({ alert }) => alert);
   const document = await read("operations.md");

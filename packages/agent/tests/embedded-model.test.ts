@@ -172,7 +172,7 @@ describe("several requests", () => {
   });
 });
 
-describe("the report tells what came back", () => {
+describe("the report contains the results", () => {
   test.each<[string, unknown, string]>([
     [
       "run `x`",
@@ -239,7 +239,7 @@ describe("the report tells what came back", () => {
 });
 
 describe("text", () => {
-  test("what no rule covers is answered with what this is and how to get a real model", () => {
+  test("a request outside of the rules is answered with an introduction and the way to a real model", () => {
     const { text, steps } = play("What is the meaning of life?", shell);
     expect(steps).toEqual([]);
     expect(text).toMatch(/rule-based model: a small stand-in, not an AI/);

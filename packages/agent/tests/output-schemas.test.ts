@@ -81,7 +81,7 @@ it("matches each of several patterns", () => {
   expect(errorsOf(schema, { a: "b", b: "a", cc: "a" })).toHaveLength(3);
 });
 
-it("fails if the worker does, because that is no fault of the output", async () => {
+it("fails if the worker does, because the output is not at fault", async () => {
   const submitted = { value: 1, root: "" };
   const schema = { type: "nothing that checkSchema accepts" };
   await expect(checkOutput({ ...work, schema }, submitted, signal)).rejects.toThrow();

@@ -167,7 +167,7 @@ describe("when the supervisor is killed with -9", () => {
     await vi.waitFor(() => expect(stillRunning(pids)).toEqual([]), patience);
   });
 
-  test("the next start finds the data in order, and one right after a kill takes over from what is left", async () => {
+  test("the next start finds the data in order, and one right after a kill takes over the rest", async () => {
     // This supervisor starts on the state left by the previous one.
     const pids = await startAndKillSupervisor();
     const next = await start();
