@@ -47,7 +47,7 @@ export const tokensOf = (messages: readonly ModelMessage[]): number =>
 
 const tokensOfTools = new WeakMap<ToolSet, Promise<number>>();
 
-/** Estimates the tokens of what every request has: the instructions and the tools with their schemas. */
+/** Estimates the tokens that every request has: the instructions and the tools with their schemas. */
 export async function fixedTokens(instructions: string, tools: ToolSet): Promise<number> {
   let ofTools = tokensOfTools.get(tools);
   if (!ofTools) {

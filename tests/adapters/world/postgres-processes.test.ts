@@ -76,7 +76,7 @@ test("a payload that another process receives reaches the owner of the run", asy
   await other.world.queue(`${PREFIX}flow`, { runId });
   await expect.poll(() => owner.replayed).toContain(runId);
   expect(other.replayed).toEqual([]);
-  // Through the owner, after what another process received before it.
+  // Through the owner, after the messages that another process received first.
   await owner.create(runId, "hook_received", hookId, { token, payload: bytes("two") });
   const { data } = await owner.world.events.listByCorrelationId({ correlationId: hookId });
   expect(data.map((event) => "eventData" in event && event.eventData)).toMatchObject([
