@@ -95,8 +95,8 @@ export async function sweepRows(db: Database): Promise<Record<string, number>> {
 }
 
 /**
- * Ends turns whose run no longer exists, as after a loss of the engine's data, and returns their number.
- * With a turn go its tool records, its steps and its credential.
+ * Ends turns whose run no longer exists, such as after a loss of the engine's data, and returns their
+ * number. A turn's tool records, steps and credential end with it.
  */
 export async function endLostTurns(app: EndParts): Promise<number> {
   let ended = 0;

@@ -205,7 +205,7 @@ describe("files of a share", () => {
     expect((await withKey.get(other)).body).toEqual({ status: "success", share: null });
     expect((await read(0)).status).toBe(200);
 
-    // A share has what its last request has named, and a link that has ended has nothing.
+    // A share has the files that its last request named, and an ended link has none.
     expect((await put(withKey, path)).files).toEqual([]);
     expect((await read(0)).status).toBe(404);
     await put(withKey, path, { files: ["page.html"] });
