@@ -56,7 +56,7 @@ export interface App {
   /** Resolves with the texts of the built-in skill `platform-api` by path. */
   readonly describeApi: () => Promise<Readonly<Record<string, string>>>;
   readonly agentTasks: () => Promise<AgentTasks>;
-  /** Resolves with a request to this service as it would be understood; null if no operation is like that. */
+  /** Resolves with a request to this service as its router understands it; null without such an operation. */
   readonly judgeRequest: (
     method: string,
     url: URL,

@@ -24,8 +24,9 @@ const FOREIGN_DOCUMENT =
 
 const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
 
-/** The folders whose comments and documents are held to `PHRASES`, each by itself. */
-const PHRASE_FOLDERS = /^(app|bench|docs|evals|lib|packages|scripts|supabase|tests|trigger-dev)\//;
+/** The folders and documents that are held to `PHRASES`, each by itself. */
+const PHRASE_FOLDERS =
+  /^(?:app|bench|docs|evals|lib|packages|scripts|supabase|tests|trigger-dev|(?:AGENTS|CONTRIBUTING|README|SECURITY)\.md)(?=\/|$)/;
 /** One phrase is a high rate in a small folder. */
 const MIN_PHRASES = 3;
 /** Phrases that mark translated English, the better wording, and the maximum per 10,000 words. */
@@ -101,7 +102,7 @@ function proseOf(file: string, text: string): string {
 }
 
 function* faultsOfPhrases(files: readonly string[]): Generator<string> {
-  const folders = Map.groupBy(files, (file) => PHRASE_FOLDERS.exec(file)?.[1]);
+  const folders = Map.groupBy(files, (file) => PHRASE_FOLDERS.exec(file)?.[0]);
   for (const [folder, inFolder] of folders) {
     if (folder === undefined) continue;
     const prose = inFolder.map((file) => ({ file, text: proseOf(file, read(file)) }));

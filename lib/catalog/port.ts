@@ -24,7 +24,7 @@ export interface AlbumsQuery {
 /** Errors: 404, 429 with `retry-after`, 502, 504. No error names the provider. */
 export interface CatalogProvider extends Checkable {
   readonly name: "embedded" | "web-api";
-  /** The name of an index that stands in for a vendor's catalog; absent for a vendor's. */
+  /** The name of an index that replaces a vendor's catalog; absent for a vendor's. */
   readonly source?: string;
   search(query: SearchQuery): Promise<Findings | AppError>;
   listAlbums(query: AlbumsQuery): Promise<Found<AlbumRecord> | AppError>;

@@ -7,7 +7,7 @@ import { isSafeCallback } from "./check-callback.ts";
 
 /** A trigger accepts at most so many events within an hour. */
 export const MAX_EVENTS_PER_HOUR = 60;
-/** So many triggers of an account may have the same event with the same config. */
+/** The maximum of an account's triggers with the same event and config. */
 export const MAX_SUBSCRIBERS = 10;
 
 export const connectorSlug = z
@@ -17,7 +17,7 @@ export const connectorSlug = z
     "connector must be a slug of at most 64 lower-case letters, digits, hyphens and underscores",
   );
 
-/** Of a chat or a run; each is kept once. */
+/** The connectors of a chat or a run, without duplicates. */
 export const chosenConnectors = z
   .array(connectorSlug)
   .max(20)

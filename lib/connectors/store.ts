@@ -19,7 +19,7 @@ import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } fro
 import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
-/** Of a vendor, which may have to be asked for each. */
+/** The maximum for a vendor that must be asked for each. */
 const MAX_RECORDED = 100;
 /** Longer than the calls of a provider take that make a subscription, or end unused ones. */
 const CHECK_LEASE_SECONDS = 60;

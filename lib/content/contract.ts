@@ -193,7 +193,7 @@ const mediaParams = z.object({
   name: z.string().describe("The name of the file"),
 });
 
-/** As large as the largest file that a generation takes. */
+/** The size of the largest input file of a generation. */
 export const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
 
 export const uploadMediaContract = contract({

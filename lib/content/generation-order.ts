@@ -23,7 +23,7 @@ import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.t
 
 /** The longest input that the hosted models accept. */
 const MAX_VIDEO_SECONDS = 8;
-/** By the resolution of the video in which it is sung or said. */
+/** Seconds by the resolution of the video in which the audio is sung or spoken. */
 const MAX_AUDIO_SECONDS = { "720p": 60, "1080p": 30, "4k": 30 } as const;
 /** The length that a container states is not exact to the frame. */
 const TOLERANCE_SECONDS = 0.1;

@@ -68,7 +68,7 @@ export interface SubmittedGeneration {
   readonly submittedAt: number;
   /** The fields of the run's output besides the URLs. */
   readonly details: object;
-  /** How many images are still wanted, or one video. */
+  /** The number of missing images, or one video. */
   readonly count: number;
 }
 

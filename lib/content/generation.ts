@@ -44,7 +44,7 @@ export interface Attempt {
 
 export interface Generation extends Attempt {
   readonly kind: "video" | "image";
-  /** Undefined stands for the artist of the run whose credential the caller has, if there is one. */
+  /** Undefined means the artist of the run whose credential the caller has, if there is one. */
   readonly artistId: string | undefined;
   /** In USD; null when the price is not known. */
   readonly costUsd: number | null;

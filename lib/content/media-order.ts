@@ -2,7 +2,7 @@
 import type { MediaRequest } from "@platform/agent/tools/media-request";
 import { serviceOrigin } from "../platform/service-origin.ts";
 
-/** Of the sandbox. */
+/** A folder of the sandbox. */
 export const MEDIA_FOLDER = "media/";
 
 /**

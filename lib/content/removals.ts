@@ -8,7 +8,7 @@ type RemovalKind = "media" | "content" | "sandbox";
 const removal = z.object({
   /** The account, the workspace or the session. */
   ownerId: z.string(),
-  /** Of the file; empty for a sandbox. */
+  /** The name of a file; empty for a sandbox. */
   name: z.string(),
   /** The state of a sandbox. */
   state: z.unknown(),

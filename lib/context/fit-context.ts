@@ -39,7 +39,7 @@ export interface ContextRequest {
   readonly steps: readonly StepResult[];
   /** The messages that follow the last unit: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
-  /** Of the step, which makes a summary before its own call. */
+  /** The step's reservation, for a summary before its own call. */
   readonly reservation: Reservation;
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */

@@ -28,7 +28,7 @@ export async function refuseStepOn(step: Step<unknown>, work: () => Promise<void
   }
 }
 
-/** As `fitContext`, and notes the compaction that was made. */
+/** Runs `fitContext`, and records the compaction that was made. */
 export async function fitStep(
   step: Step<ContextParts>,
   pass: number,

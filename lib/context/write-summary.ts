@@ -17,7 +17,7 @@ export interface SummaryRequest {
   readonly turn: TurnState;
   /** The units that the summary condenses, together with the last summary. */
   readonly units: readonly Unit[];
-  /** Of the model's context, in tokens. */
+  /** The budget in the model's context, in tokens. */
   readonly budget: number;
   readonly signal: AbortSignal;
   /**

@@ -64,7 +64,7 @@ export const deliver = z
   });
 export type Deliver = z.output<typeof deliver>;
 
-/** As a change of a task names it. An empty list or text removes it. */
+/** The form of a task's change. An empty list or text removes it. */
 export const deliverChange = z
   .union([deliver, z.literal("")], {
     error: `deliver must be a list of at most ${MAX_ENTRIES} deliveries`,

@@ -21,13 +21,13 @@ const matchesName = (pattern: string, name: string): boolean =>
   );
 
 interface Matcher {
-  /** Whether it stands for any number of items. */
+  /** Whether it matches any number of items. */
   readonly repeats: boolean;
   readonly matches: (item: string | undefined) => boolean;
 }
 
 function matchesAll(matchers: readonly Matcher[], items: readonly string[]): boolean {
-  // Whether the matchers until now stand for the first items, by their number.
+  // Whether the matchers so far match the first items, by their number.
   let reached: boolean[] = [true, ...items.map(() => false)];
   for (const { repeats, matches } of matchers) {
     const next = [repeats && reached[0] === true];

@@ -10,7 +10,7 @@ import type { DeliveryJob, NoticeJob, ResultJob, WaitingJob } from "./store.ts";
 import { unsubscribeUrl } from "./tokens.ts";
 
 const MAX_SUMMARY_CHARS = 1_000;
-/** Of an answer; the rest is in the console. */
+/** The maximum of an answer; the rest is in the console. */
 const MAX_CHARS = 50_000;
 const MAX_SUBJECT_CHARS = 200;
 /** To turn an answer into HTML, which a hostile one can prolong without end. */

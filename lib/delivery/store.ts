@@ -115,7 +115,7 @@ export async function selectRunDeliveries(db: Database, accountId: string, runId
   return found ?? appError("not_found", "Run not found");
 }
 
-/** Of all runs of the account. */
+/** Returns the deliveries of all runs of the account. */
 export function selectDeliveries(db: Database, accountId: string, page: PageRequest) {
   const args = { accountId, ...pageArguments(page) };
   return call(db, "list_deliveries", args, pageOf(rowOf(ownDelivery.extend({ error })), page));
@@ -186,7 +186,7 @@ export function beginSending(db: Database, { id, leaseId }: DeliveryJob, leaseSe
 }
 
 export interface DeliveryEnd {
-  /** `retry`: the mail certainly did not arrive. `bounced`: the address is refused for good. */
+  /** `retry`: the mail certainly did not arrive. `bounced`: the address is permanently refused. */
   readonly outcome: "sent" | "retry" | "failed" | "bounced" | "unknown";
   readonly error: string | null;
 }

@@ -41,7 +41,7 @@ export type ReadEnd = "ended" | "moved";
 type RunState = "running" | "ended" | "unknown";
 
 export interface Engine {
-  /** As `GET /api/health` shows it: `postgres`, or `workflow:` and the name of the World. */
+  /** The name in `GET /api/health`: `postgres`, or `workflow:` and the name of the World. */
   readonly name: string;
   /** Whether a run takes its first step in the process that starts it, unless that process ends. */
   readonly executesOwnRuns: boolean;

@@ -42,7 +42,7 @@ interface CheckedPart extends Part {
   readonly ms: number;
 }
 
-/** No limit: many servers may be asked often. */
+/** No limit: many servers may be probed often. */
 const PROBES_PER_MINUTE = 1_000_000;
 /** With less, a sandbox or a generation may fail at any time. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;

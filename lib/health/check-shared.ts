@@ -64,8 +64,8 @@ export async function checkShared(
 }
 
 /**
- * Records the secret and the folder of this server where none are recorded, and the secret in place of the previous one.
- * Of servers that start at the same time with different ones, the first is recorded.
+ * Records the secret and the folder of this server where none are recorded, and the secret in place of the
+ * previous one. If servers with different ones start at the same time, the first is recorded.
  */
 export async function joinInstallation(settings: Config, app: Storing): Promise<Finding[]> {
   const dataDirId = storesShared(app) ? await keepId(idFile(settings)) : null;

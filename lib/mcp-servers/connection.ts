@@ -34,7 +34,7 @@ const noValidation: jsonSchemaValidator = {
 
 /** Parts of a server's messages that the client of the protocol does not take. */
 export interface Faults {
-  /** Why tools of its list are unfit, by their names. They are listed without their definitions. */
+  /** The reasons why tools of its list are invalid, by name. They are listed without their definitions. */
   readonly faults: ReadonlyMap<string, string>;
   /** Its own requests, which were refused, such as `elicitation/create: Which account?`. */
   readonly asked: readonly string[];
@@ -111,7 +111,7 @@ class Transport extends StreamableHTTPClientTransport implements Faults {
     if (!Array.isArray(message) && "method" in message && "id" in message) {
       this.#methods.set(message.id, message.method);
     }
-    // A request whose stream ends without its answer fails: the client would wait for it in vain.
+    // A request whose stream ends without its answer fails: the client would wait for it forever.
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
       if (Array.isArray(message) || !("method" in message) || !("id" in message)) return;

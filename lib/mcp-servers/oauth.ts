@@ -87,7 +87,7 @@ class Provider implements OAuthClientProvider {
   clientInformation() {
     return this.stored.client;
   }
-  /** @throws UnsafeAuthorization in place of another client than the one that the account has registered */
+  /** @throws UnsafeAuthorization instead of replacing the client that the account has registered */
   saveClientInformation(client: NonNullable<OAuthState["client"]>) {
     if (this.#registered && client.client_id !== this.#registered.client_id) {
       throw new UnsafeAuthorization(

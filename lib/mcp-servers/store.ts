@@ -106,7 +106,7 @@ type Found = Promise<McpServerWithTools | AppError>;
 
 const contextOf = (id: string) => `secret of MCP server ${id}`;
 
-/** Where an authorization leads back to. */
+/** The address that an authorization returns to. */
 export const redirectUrl = () => `${serviceOrigin()}/settings/mcp-servers`;
 
 /** Returns the columns of how a server is reached. */
@@ -196,7 +196,7 @@ export interface McpAccess {
   readonly oauth: OAuthState | null;
   /** The client that the account has registered, with its issuer once there is one; null for none. */
   readonly client: StoredOAuthClientInformation | null;
-  /** As it is stored. */
+  /** The stored form. */
   readonly secret: string | null;
   readonly isLegacy: boolean;
   readonly refreshedAt: Date | null;
@@ -340,7 +340,7 @@ export const leaseTokens = (db: Database, { accountId, id, secret }: McpAccess) 
   call(db, "lease_mcp_tokens", { ...ofServer(accountId, id), secret: secret ?? "" }, lease);
 
 /**
- * Stores the tokens of a server, or that it has none any more, and returns how it is reached now.
+ * Stores the tokens of a server, or their removal, and returns how it is reached now.
  * @param isLeased whether they replace only the tokens that were leased
  */
 export async function storeOAuth(

@@ -20,7 +20,7 @@ import { CONTENT_GONE, type WorkspacePlace } from "../workspace/store.ts";
 import { MAX_VERSIONS } from "../workspace/workspace-file.ts";
 import { type MemoryProposal, memoryProposal } from "./contract.ts";
 
-/** Of one version; a process that dies uses one up. */
+/** The attempts for one version; a process that dies uses one up. */
 const MAX_ATTEMPTS = 5;
 
 export const staleProposal = appError(

@@ -7,7 +7,7 @@ import { type RecordedExchanges, recordedExchanges } from "@platform/endpoint/op
 import { z } from "zod";
 import * as recorded from "./generated/examples.ts";
 
-/** By operation id. */
+/** Examples by operation id. */
 export const examples: Readonly<Record<string, RecordedExchanges>> = z
   .record(z.string(), recordedExchanges)
   .parse(Object.assign({}, ...Object.values(recorded)));

@@ -39,13 +39,13 @@ export type Member = z.output<typeof member>;
 
 const invitationFields = { id: uuid, role, created_at: dateTime, expires_at: dateTime };
 
-/** As the owners of the organization see it. */
+/** The owners' view. */
 export const sentInvitation = z
   .object({ ...invitationFields, artist_ids: artistIds, email: z.string() })
   .meta({ id: "SentInvitation" });
 export type SentInvitation = z.output<typeof sentInvitation>;
 
-/** As the invited account sees it: of the organization only the name. */
+/** The invited account's view, with only the organization's name. */
 export const receivedInvitation = z
   .object({ ...invitationFields, organization_name: z.string() })
   .meta({ id: "ReceivedInvitation" });

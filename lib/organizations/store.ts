@@ -35,7 +35,7 @@ const MAX_ORGANIZATIONS_OF_ACCOUNT = 100;
 const MAX_MEMBERS = 500;
 const MAX_OPEN_INVITATIONS = 100;
 const MAX_INVITATIONS_A_DAY = 50;
-/** Of all organizations to one address: more are invitations without a mail. */
+/** From all organizations to one address: further invitations send no mail. */
 const MAX_MAILS_A_DAY = 5;
 const INVITATION_DAYS = 7;
 

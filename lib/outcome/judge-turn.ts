@@ -21,7 +21,7 @@ import { type ActiveTurn, reservesCalls } from "../running-turn/state.ts";
 import { recordUsage } from "../running-turn/store.ts";
 import { openSandbox } from "../running-turn/turn-sandbox.ts";
 
-/** Of a longer answer, the end is judged. */
+/** Only the end of a longer answer is judged. */
 const MAX_ANSWER_CHARS = 200_000;
 /** The `tool` of the calls of judges in usage entries, below the numbers of summaries. */
 const JUDGE_CALLS = -1_000;

@@ -42,7 +42,7 @@ export function submissionIn(
     );
   const submissions = calls.filter(({ name }) => name === SUBMIT_OUTPUT);
   for (const { id, input } of submissions) {
-    // Of two calls with one id, no one knows which one was accepted.
+    // If two calls have one id, it is unknown which one was accepted.
     const [answer, ...others] = answersTo(id);
     if (others.length > 0 || !isOutputAccepted(answer)) continue;
     const submitted = outputIn(schema, input);

@@ -3,7 +3,7 @@ import { acceptedSecrets } from "./config.ts";
 import type { Database } from "./database/port.ts";
 import { call } from "./database/query.ts";
 
-/** Returns whether a text is the one that is made with one of the accepted secrets. */
+/** Returns whether a text was made with one of the accepted secrets. */
 export const isMadeWithSecret = (given: string, make: (secret: string) => string): boolean =>
   acceptedSecrets().some((secret) => areEqualTexts(given, make(secret)));
 

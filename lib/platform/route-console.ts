@@ -28,7 +28,7 @@ const SECRET = new RegExp(
 /** Returns the text of a call of `console`, of at most 4,001 characters. */
 export function consoleText(values: readonly unknown[]): string {
   const text = formatWithOptions(FORMAT, ...values.map(bounded));
-  // Cut first: the rest of the work is for a bounded text.
+  // Cut first, which bounds the work on the text.
   const redacted = stripVTControlCharacters(text.slice(0, 2 * MAX_CHARS))
     .trim()
     .replace(SECRET, "$1[redacted]");

@@ -361,7 +361,7 @@ const constants = z.strictObject({
   METRICS_INTERVAL_MS: integerOr(60_000, 1),
   /** Whether a sandbox on this machine starts its process before its first command; 0: with it. */
   SANDBOXES_START_AHEAD: integerOr(1, 0),
-  /** How often this process looks for scheduled prompts and memories that are due; 0: never. */
+  /** How often this process polls for due scheduled prompts and memories; 0: never. */
   TASK_INTERVAL_SECONDS: integerOr(5, 0),
   /** How often the retention job runs; 0 turns it off in this process. */
   RETENTION_INTERVAL_SECONDS: integerOr(600, 0),

@@ -8,7 +8,7 @@ export type ArtistKey = { readonly id: string } | { readonly name: string };
 
 export interface ResearchProvider extends Checkable {
   readonly name: "embedded" | "web-api";
-  /** As in the port of the catalog. */
+  /** The same as in the port of the catalog. */
   readonly source?: string;
   /** Errors: 404 `Artist not found`, 429, 501, 502, 504 with `Request failed with status N`. */
   listTracks(artist: ArtistKey): Promise<readonly ResearchTrack[] | AppError>;

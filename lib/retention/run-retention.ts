@@ -94,8 +94,8 @@ export const EXPIRING: Readonly<Partial<Record<ExpiringRows, number>>> = {
 };
 
 /**
- * Ends turns whose run no longer exists, as after a loss of the engine's data, and returns their number.
- * With a turn go its tool records, its steps and its credential.
+ * Ends turns whose run no longer exists, such as after a loss of the engine's data, and returns their
+ * number. A turn's tool records, steps and credential end with it.
  */
 export async function endLostTurns(app: EndParts): Promise<number> {
   let ended = 0;

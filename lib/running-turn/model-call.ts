@@ -27,13 +27,13 @@ export interface ModelCallOptions {
   readonly steps: readonly StepResult[];
   /** The messages that follow the last unit: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
-  /** As in `callModel`. */
+  /** The same as in `callModel`. */
   readonly sandbox?: Sandbox | undefined;
   /** The measure of the step, if its request was made before and is made again in another form. */
   readonly measure?: StepMeasure | undefined;
   /** How often processes that died have started this call. */
   readonly earlierAttempts: number;
-  /** As in `measureStep`. */
+  /** The same as in `measureStep`. */
   readonly reserve?: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined;
 }
 
@@ -149,7 +149,7 @@ export class ModelCall {
   }
 }
 
-/** A shorter history fits into the context of any model, as far as one can know without its window. */
+/** A shorter history fits into the context of any model, as far as is known without its window. */
 const SHORT_HISTORY_TOKENS = 4_000;
 
 function isShort(history: TurnState["history"]): boolean {

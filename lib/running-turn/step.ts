@@ -120,7 +120,7 @@ export class Step<App> {
   denials: Denials = new Map();
   /** Calls that the client has yet to answer. */
   openCalls: readonly ToolCall[] = [];
-  /** Of the tools that the last answer has called. */
+  /** The results of the tools that the last answer has called. */
   results: ToolModelMessage | null = null;
   /** The end of the request, after the steps until now: results, and notes of the platform. */
   added: ModelMessage[] = [];

@@ -188,7 +188,7 @@ export function selectAccountChats(
 export const selectChat = (db: Database, address: ChatAddress): Promise<Chat | AppError> =>
   call(db, "get_chat", chatArguments(address), z.union([oneChat, missing]));
 
-/** Of messages: a page has at least one, which may be larger. */
+/** The size of messages: a page has at least one, which may be larger. */
 const CHAT_PAGE_BYTES = 512 * 1024;
 
 /**

@@ -8,9 +8,9 @@ import type { CommandOptions } from "@platform/sandbox/port";
 import type { JSONValue } from "ai";
 
 const MIN_PAUSE_MS = 1_000;
-/** Of the time since the start: the longer a command takes, the rarer it is shown, at most 40 times in two minutes. */
+/** The share of the time so far: longer commands are shown less often, at most 40 times in two minutes. */
 const PAUSE_SHARE = 0.1;
-/** Of stdout and of stderr. */
+/** The maximum of stdout and of stderr. */
 const MAX_SHOWN_CHARS = 2_000;
 /** More than is shown, because credentials are left out. */
 const MAX_KEPT_CHARS = 6_000;

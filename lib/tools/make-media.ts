@@ -38,7 +38,7 @@ const output = z.object({
   ...standInOutput,
   imageUrl: z.string().optional(),
   videoUrl: z.string().optional(),
-  /** As the run of a video names it. */
+  /** The URL in the run of the video. */
   videoSourceUrl: z.string().optional(),
 });
 

@@ -57,7 +57,7 @@ export async function clientAnswers(step: Step<ToolParts>): Promise<Decision> {
   return undefined;
 }
 
-/** Runs the calls that only read and need no decision: their results are there once a person has decided. */
+/** Runs the calls that only read and need no decision: their results exist once a person has decided. */
 async function runReads(step: Step<ToolParts>, calls: readonly ToolCall[]): Promise<Decision> {
   const reads = calls.filter(
     ({ id, name }) =>
@@ -70,7 +70,7 @@ async function runReads(step: Step<ToolParts>, calls: readonly ToolCall[]): Prom
   return { waitsFor: [], maxSeconds: config().APPROVAL_DAYS * DAY_S };
 }
 
-/** Returns the calls of the answer before that the client has yet to answer. */
+/** Returns the calls of the previous answer that the client has yet to answer. */
 async function openCallsOf({ app, at, current, index, previous }: Step<ToolParts>) {
   const calls = previous ? clientCalls(previous) : [];
   if (calls.length === 0 || !current.turn.headless) return calls;

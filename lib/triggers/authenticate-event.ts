@@ -38,7 +38,7 @@ export const isSecretOf = (signature: Signature, secret: string): boolean =>
 export interface SecretOfTrigger {
   readonly id: string;
   readonly signature: Signature | null;
-  /** As `storedSecret` has made it. */
+  /** The secret from `storedSecret`. */
   readonly secret: string;
 }
 

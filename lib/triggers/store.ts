@@ -247,7 +247,7 @@ const state = z.object({
   runId: z.string().nullable(),
   /** Whether the request that has accepted the event is starting its run. */
   isStarting: z.boolean(),
-  /** Why the run was given up. */
+  /** The reason why the run was abandoned. */
   error: failure.catch(appError("conflict", "The run could not be started")).nullable(),
 });
 export type EventState = z.output<typeof state>;

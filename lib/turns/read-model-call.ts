@@ -1,4 +1,4 @@
-/** Reads a model call of a run. Its request is put together again, and compared with the recorded digests. */
+/** Reads a model call of a run. Its request is assembled again, and compared with the recorded digests. */
 
 import { instructionsFor } from "@platform/agent/call-model";
 import { promptOf } from "@platform/agent/context";

@@ -117,7 +117,7 @@ async function openTurn(
 interface Loading {
   readonly turnId: string;
   readonly runId: string;
-  /** As in `ModelSteps`. */
+  /** The same as in `ModelSteps`. */
   readonly isFirst: boolean;
   /** Present in the process that has claimed the turn, for its first step. */
   readonly claimed: ClaimedTurn | undefined;

@@ -18,7 +18,7 @@ const MAX_PAUSE_MS = 60_000;
  * turn over loads it. A turn that this process does not continue within a minute is dropped.
  */
 export class RunningTurns {
-  /** By the run, because a turn can have been started twice. */
+  /** Turns by their run, because a turn can have been started twice. */
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
   readonly #claimed = new Map<string, { turn: ClaimedTurn; expiry: NodeJS.Timeout }>();
   #inStep = 0;

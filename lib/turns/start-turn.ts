@@ -48,7 +48,7 @@ export interface TurnRequest extends TurnOptions {
   /** The tools that the client runs. */
   readonly client_tools?: readonly ClientTool[] | undefined;
   readonly parentId?: string | undefined;
-  /** `regenerate-message` asks for another answer, in place of the one that `messageId` names. */
+  /** `regenerate-message` requests another answer, in place of the one that `messageId` names. */
   readonly trigger?: "submit-message" | "regenerate-message" | undefined;
   readonly messageId?: string | undefined;
   readonly onBusy: OnBusy;

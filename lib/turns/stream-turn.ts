@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 15_000;
 /** More characters are encoded and sent in several writes. */
 const MAX_WRITE_CHARS = 256 * 1024;
 
-/** How often a turn that waits is looked up. Its first chunk ends the wait earlier. */
+/** The interval of polling for a waiting turn. Its first chunk ends the wait earlier. */
 const POLL_MS = 1_000;
 
 const dropped: readonly UIMessageChunk[] = [
@@ -143,7 +143,7 @@ export async function streamResponse(
   return respond(untilItWaits(db, turn, reading, () => stopped.abort(), mayWait));
 }
 
-/** How long the look after a request for an approval waits: first, and at most. */
+/** The first pause between polls after a request for an approval; it doubles up to `POLL_MS`. */
 const FIRST_POLL_MS = 20;
 
 /**
@@ -260,7 +260,7 @@ function countForOneWrite(chunks: readonly string[]): number {
   return end < 0 ? chunks.length : end + 1;
 }
 
-/** Lines end at them for some readers of events, and in JSON they only stand in texts. */
+/** Some readers of events end lines at them; in JSON they occur only in texts. */
 const SEPARATORS = /[\u2028\u2029]/g;
 const escaped = (separator: string) => (separator === "\u2028" ? "\\u2028" : "\\u2029");
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { openText, sealText } from "../platform/seal-text.ts";
 
-/** As many bytes as the digest that signs (SHA-256) has. */
+/** The size of the digest that signs (SHA-256). */
 const SECRET_BYTES = 32;
 
 const contextOf = (webhookId: string) => `secret of webhook ${webhookId}`;

@@ -14,7 +14,7 @@ import { faultOfEndpoint } from "./check-endpoint.ts";
 import { openSecret } from "./secret.ts";
 import type { Attempt, ClaimedDelivery } from "./store.ts";
 
-/** Of the answer; the rest is not read. */
+/** The maximum of the response; the rest is not read. */
 const MAX_RESPONSE_BYTES = 2_000;
 const MAX_RESPONSE_CHARS = 500;
 

@@ -1,5 +1,5 @@
 /**
- * Which files of a workspace the sandbox of a session has (supabase/schemas/37_workspace.sql).
+ * The files of a workspace that a session's sandbox has (supabase/schemas/37_workspace.sql).
  * @throws DatabaseUnavailable from every function here.
  */
 

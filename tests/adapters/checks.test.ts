@@ -177,7 +177,7 @@ describe.each(Object.entries(subjects))("the check of %s", (_name, start) => {
     expect(JSON.stringify(found)).not.toContain(subject.key);
   });
 
-  it("tells a web page from the service", async () => {
+  it("distinguishes a web page from the service", async () => {
     subject.vendor.fail("html");
     const found = await probes();
     subject.vendor.recover();
@@ -195,7 +195,7 @@ describe.each(Object.entries(subjects))("the check of %s", (_name, start) => {
     }
   });
 
-  it("is unreachable where nobody listens", async () => {
+  it("is unreachable without a listener", async () => {
     await subject.vendor.close();
     const found = await probes();
     await subject.vendor.reopen();
@@ -207,7 +207,7 @@ describe("the check of a mail server", () => {
   const check = (url: string, ms = timeoutMs) =>
     probesOf(createSmtpMailer({ url, from: "a@example.com", timeoutMs }), AbortSignal.timeout(ms));
 
-  it("logs in without sending a mail, and tells a refusal from silence", async () => {
+  it("logs in without sending a mail, and distinguishes a refusal from silence", async () => {
     const server = await startFakeSmtp();
     expect(outcomesOf(await check(server.url))).toEqual(["accepted"]);
     const wrong = await check(server.url.replace("secret-password", "wrong-password"));

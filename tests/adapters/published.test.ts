@@ -1,4 +1,4 @@
-/** That fakes are held against the documents of their vendors (tests/vendors/openapi). */
+/** Fakes are compared with the documents of their vendors (tests/vendors/openapi). */
 import { HttpResponse, http } from "msw";
 import { afterEach, expect, it } from "vitest";
 import { takeDifferences } from "../support/fakes/check-openapi.ts";

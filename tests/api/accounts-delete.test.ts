@@ -28,7 +28,7 @@ async function createSession({ withKey }: Person): Promise<string> {
 }
 
 describe("DELETE /api/accounts/me 200", () => {
-  test("rows, media, sandboxes and credentials are gone, and what is others' stays", async () => {
+  test("rows, media, sandboxes and credentials are gone, and others' data stays", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
     const organization = await makeOrganization(other.withKey);
     await joinOrganization(other.withKey, organization, person);
@@ -70,7 +70,7 @@ describe("DELETE /api/accounts/me 200", () => {
     expect((await other.withKey.get(`/api/artists/${shared}`)).status).toBe(200);
   });
 
-  test("the same address begins anew", async () => {
+  test("the same address starts again", async () => {
     const person = await createPerson();
     await makeArtist(person.withKey);
     expect((await erase(person)).status).toBe(200);
@@ -86,7 +86,7 @@ describe("DELETE /api/accounts/me 200", () => {
     expect((await again.get("/api/artists")).body).toMatchObject({ artists: [] });
   });
 
-  test("what a process that died left outside of the database is noted for the retention job", async () => {
+  test("data that a dead process left outside of the database is recorded for the retention job", async () => {
     const person = await createPerson();
     const sessionId = await createSession(person);
     await makeMedia(person.id, await makeImage(), "image/png");

@@ -135,7 +135,7 @@ test("200: has everything that the account owns, and nothing of others", async (
   expect(Buffer.from(files[mediaName] ?? "").equals(image)).toBe(true);
 });
 
-test("200: lists of more than a page are whole, and what cannot be read is named", async () => {
+test("200: lists of more than a page are whole, and unreadable parts are named", async () => {
   const person = await createPerson();
   await sql`insert into agent_templates
       (account_id, title, description, prompt, tags, is_private)

@@ -72,7 +72,7 @@ describe("GET /api/accounts/me 200", () => {
 });
 
 describe("PATCH /api/accounts/me 200", () => {
-  test("changes what is given, keeps the rest, and null clears image, budget and time zone", async () => {
+  test("changes the given fields, keeps the rest, and null clears image, budget and time zone", async () => {
     const { withKey } = await createPerson();
     const image = "https://example.com/ada.png";
     const timezone = "Europe/Berlin";

@@ -166,7 +166,7 @@ describe("/api/artists/{account_id}", () => {
     expect((await member.withKey.get(pathOf(artist))).status).toBe(200);
   });
 
-  test("404: what is foreign, missing or no artist", async () => {
+  test("404: a foreign or missing artist, or another account", async () => {
     const { organization, owner, member, stranger } = await createTeam();
     const artist = await makeArtist(owner.withKey, organization);
     const own = await makeArtist(owner.withKey);
@@ -191,7 +191,7 @@ describe("/api/artists/{account_id}", () => {
   });
 });
 
-test("the example has its files, comes once, and keeps what a person has changed", async () => {
+test("the example has its files, is created once, and keeps a person's changes", async () => {
   const { withKey } = await createPerson();
   const load = async () => {
     const answer = await withKey.post("/api/artists/example");

@@ -48,7 +48,7 @@ describe("over the monthly budget, 402", () => {
     expect(left).toHaveLength(0);
   });
 
-  test("a message of a chat is refused and not stored; one that is being answered goes on", async () => {
+  test("a message of a chat is refused and not stored; a running turn continues", async () => {
     await setBudget(5, 4.99);
     const conversation = await openConversation(person.withKey);
     const message = [{ id: "m1", content: "run: sleep 100" }];

@@ -73,13 +73,13 @@ describe("GET /api/catalog/artist/albums 200", () => {
     expect(items.every((item) => groups.split(",").includes(item.album_group ?? ""))).toBe(true);
   });
 
-  test("appears_on is what others made with this artist", async () => {
+  test("appears_on has releases of others with this artist", async () => {
     const { items } = await albums({ include_groups: "appears_on" });
     expect(items.length).toBeGreaterThan(0);
     expect(items.flatMap(({ artists }) => artists.map((artist) => artist.id))).not.toContain(id);
   });
 
-  test("a market leaves out what is not available there", async () => {
+  test("a market omits unavailable releases", async () => {
     const { items } = await albums({ market: "US", include_groups: "album,single" });
     expect(items.map(({ name }) => name)).toEqual([
       "Salt in the Signal",

@@ -46,7 +46,7 @@ describe("GET /api/catalog/open", () => {
     expect(answer.body).toEqual({ error: { status: 400, message: sentence } });
   });
 
-  test("404: the embedded catalog has no pages of its own", async () => {
+  test("404: the embedded catalog has no pages", async () => {
     const answer = await client().get("/api/catalog/open?type=album&id=a");
     expect(answer.status).toBe(404);
     expectErrorShape(answer, "catalog");

@@ -96,7 +96,7 @@ describe("GET /api/catalog/search 200", () => {
     expect((await of(`isrc:${isrc}`))?.items.map(({ id }) => id)).toEqual([byArtist?.items[0]?.id]);
   });
 
-  test("a market shows only what may be played there", async () => {
+  test("a market shows only playable tracks", async () => {
     const albums = async (market?: "US" | "from_token") =>
       (await search({ q: "kilo static", type: "album", ...(market ? { market } : {}) })).albums;
     const inUs = await albums("US");

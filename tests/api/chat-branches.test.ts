@@ -85,7 +85,7 @@ describe("POST /api/chat with parentId 200", () => {
 });
 
 describe("POST /api/chat with parentId 400, 404 and 409", () => {
-  it("refuses what cannot follow there, and stores nothing", async () => {
+  it("refuses a message that cannot follow there, and stores nothing", async () => {
     const [{ caller, conversation, say, shown }, foreign] = [await open(), await open()];
     const theirs = await foreign.say("u1", "theirs");
     const a1 = await say("u1", "hello");
@@ -128,7 +128,7 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/branch 400, 404 and 409",
 });
 
 describe("PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback", () => {
-  it("200: rates an answer, rates it anew, and takes the rating away", async () => {
+  it("200: rates an answer, rates it again, and removes the rating", async () => {
     const { caller, path, say, rate } = await open();
     const id = await say("u1", "hello");
     const first = await rate(id, { rating: "up" });

@@ -1,4 +1,4 @@
-/** How full the context of a chat is, and its compaction on request. */
+/** The used context of a chat, and its compaction on request. */
 import { randomUUID } from "node:crypto";
 import { unpricedModel } from "@platform/endpoint/contract/quota";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -116,7 +116,7 @@ describe("POST /api/chat while a turn is active", () => {
     expect((await userIds(conversation)).at(-1)).toBe("waits");
   });
 
-  it("200: what a server has left behind that died is begun by another one", async () => {
+  it("200: a turn left behind by a dead server is started by another one", async () => {
     const { withKey, id: account } = await createPerson();
     /** The state left by a server that dies before it starts the turn, or before it starts the run. */
     const leaveBehind = async (isBegun: boolean) => {

@@ -27,7 +27,7 @@ async function idsIn(person: Person, path: string): Promise<string[]> {
 }
 
 describe("the queue of a chat", () => {
-  it("200: lists what waits in its order, removes one, and sends another at once", async () => {
+  it("200: lists waiting messages in order, removes one, and sends another at once", async () => {
     const person = await createPerson();
     const { conversation, stream, path } = await busyChat(person);
     expect((await person.withKey.get(path)).body).toEqual({ status: "success", messages: [] });

@@ -37,7 +37,7 @@ async function storeRuns(
 const idsOf = ({ runs }: { runs: readonly { runId: string }[] }) => runs.map(({ runId }) => runId);
 
 describe("GET /api/chat/runs 200", () => {
-  test("a headless run and a chat's turn, with what they have used", async () => {
+  test("a headless run and a chat's turn, with their usage", async () => {
     const person = await createPerson();
     expect(await readPage(person.withKey)).toMatchObject({ runs: [], next_cursor: null });
     const started = await startRun(person.withKey, { prompt: "run: echo hi" });

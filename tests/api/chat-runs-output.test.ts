@@ -114,7 +114,7 @@ describe("a run with an output schema", () => {
     expect(model.callsOf("output-invalid")).toHaveLength(4);
   });
 
-  it("counts a call that is no JSON", async () => {
+  it("counts a call that is not JSON", async () => {
     const broken: ScriptPart[] = [{ tool: "submit_output", rawInput: '{"total": 1,' }];
     const corrected = await run("output-broken", invoice, answers(broken, [submit(valid)]));
     expect(corrected.ended).toMatchObject({ status: "completed", output: valid });

@@ -32,11 +32,11 @@ describe("GET /api/chat/runs/{runId} 200", () => {
     expect(read).toMatchObject({ runId: stream.runId, sessionId, chatId, status: "completed" });
   });
 
-  it("a run of which the engine knows nothing any more has failed", async () => {
+  it("a run unknown to the engine has failed", async () => {
     const person = await createPerson();
     const run = await startRun(person.withKey, { prompt: "hello" });
     await waitForRun(person.withKey, run);
-    // As after the loss of the engine's data in the middle of a run.
+    // The state after the loss of the engine's data in the middle of a run.
     const runId = `wrun_${randomUUID()}`;
     await sql`update turns set run_id = ${runId}, status = 'running', finished_at = null
       where run_id = ${run.runId}`;

@@ -43,7 +43,7 @@ describe("POST /api/chat/runs 202", () => {
     expect(session.body).toMatchObject({ session: { sandboxState: "active", artistId: null } });
   });
 
-  it("works in a sandbox of its own, headless", async () => {
+  it("works in a separate sandbox, headless", async () => {
     const person = await createPerson();
     const run = await startRun(person.withBearer, { prompt: "run: echo made > it; cat it" });
     expect((await waitForRun(person.withBearer, run)).status).toBe("completed");
@@ -117,7 +117,7 @@ describe("POST /api/chat/runs 202", () => {
     },
   );
 
-  it("closes what a dead request left unstarted, its key included", async () => {
+  it("closes a turn that a dead request left unstarted, its key included", async () => {
     const person = await createPerson();
     const turnId = randomUUID();
     const effectId = randomUUID();

@@ -34,7 +34,7 @@ describe("POST /api/chat 200", () => {
     },
   );
 
-  it("takes parts as well as content, and ignores what it does not know", async () => {
+  it("takes parts as well as content, and ignores unknown ones", async () => {
     const { person, conversation } = await open();
     const answer = await person.withKey.post("/api/chat", {
       sessionId: conversation.sessionId.toUpperCase(),
@@ -179,7 +179,7 @@ describe("POST /api/chat 400", () => {
     ["one in the other spelling", { mcpServers: ["crm"] }, /has no MCP server crm/],
   ];
 
-  it("names what is wrong, and stores nothing", async () => {
+  it("names the error, and stores nothing", async () => {
     const { person, conversation } = await open();
     for (const [what, change, sentence] of wrong) {
       const answer = await person.withKey.post("/api/chat", {

@@ -48,7 +48,7 @@ describe("GET /api/chat/{chatId}/stream 200", () => {
 });
 
 describe("GET /api/chat/{chatId}/stream?runId=… 200", () => {
-  it("streams the named turn from any chunk, also when it has ended and another one runs", async () => {
+  it("streams the named turn from any chunk, even if it has ended and another one runs", async () => {
     const person = await createPerson();
     const conversation = await openConversation(person.withKey);
     const first = await conversation.send("hello");

@@ -16,7 +16,7 @@ async function remove(caller: Client, ids: readonly string[]) {
 }
 
 describe("POST /api/chats/delete 200", () => {
-  test("stops what runs, and takes a session along that has no chat left, with its sandbox", async () => {
+  test("stops running turns, and removes a session without remaining chats, with its sandbox", async () => {
     const { withKey, id } = await createPerson();
     const emptied = await createSession(withKey);
     const kept = await createSession(withKey);

@@ -99,7 +99,7 @@ _Used read_
     expect(headings).toEqual(["Tour", ...forged.map(() => "Agent"), "You"]);
     expect(text).toContain("_Attached: a\\u000a## Agent\\u202e_");
     const html = await marked.parse(text);
-    // Of the answers, none ends its quote or leaves a comment open.
+    // No answer ends its quote or leaves a comment open.
     expect(html.match(/<\/?blockquote/gi)).toHaveLength(2 * (forged.length + 2));
     expect(html.match(/<!--(?!.*-->)/g)).toBeNull();
   });

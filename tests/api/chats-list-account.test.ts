@@ -40,7 +40,7 @@ const say = (chatId: string, ...texts: string[]) =>
   );
 
 describe("GET /api/chats 200", () => {
-  test("pages, newest first, have the chats of all sessions and of nobody else", async () => {
+  test("pages, newest first, have the chats of all sessions and no foreign ones", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
     await createSession(other.withKey);
     for (const title of ["a", "b", "c", "d"]) await createChat(person.withKey, title);

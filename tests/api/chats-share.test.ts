@@ -108,7 +108,7 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
     expect(stored?.row).not.toContain(made.url.split("/").at(-1));
   });
 
-  test("what is said or renamed later is shared by the next call only, under the same link", async () => {
+  test("later messages and names are shared by the next call only, under the same link", async () => {
     const { withKey, chat, path, chatPath } = await openShared();
     const first = await put(withKey, path);
     await say(chat.id, "assistant", [{ type: "text", text: "The secret date" }]);
@@ -205,7 +205,7 @@ describe("files of a share", () => {
     expect((await withKey.get(other)).body).toEqual({ status: "success", share: null });
     expect((await read(0)).status).toBe(200);
 
-    // A share has what its last request has named, and a link that has ended has nothing.
+    // A share has the files that its last request named, and an ended link has none.
     expect((await put(withKey, path)).files).toEqual([]);
     expect((await read(0)).status).toBe(404);
     await put(withKey, path, { files: ["page.html"] });
@@ -229,7 +229,7 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 413", () => {
 });
 
 describe("DELETE /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
-  test("the link is dead at once and for good", async () => {
+  test("the link is revoked at once and permanently", async () => {
     const { withKey, path } = await openShared();
     const { url } = await put(withKey, path);
     const done = await withKey.delete(path);
@@ -252,7 +252,7 @@ describe("DELETE /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
 });
 
 describe("GET /api/shares/{token} 404", () => {
-  test("a token that differs in any character is no link, nor is anything else", async () => {
+  test("a token that differs in any character is not a link, nor is anything else", async () => {
     const { withKey, path } = await openShared();
     const { url, id } = await put(withKey, path);
     const token = url.split("/").at(-1) ?? "";

@@ -6,7 +6,7 @@ import { createTemplate } from "../support/fixtures/templates.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
-  test("what is given changes, what is not given stays", async () => {
+  test("given fields change, the rest stays", async () => {
     const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const renamed = await person.withKey.patch(path, { title: " Hooks " });

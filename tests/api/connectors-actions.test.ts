@@ -112,7 +112,7 @@ describe("403, of a run", () => {
 });
 
 describe("404", () => {
-  it("a chat of nobody, of another session and of another account", async () => {
+  it("a missing chat, and one of another session or account", async () => {
     const foreign = await createRunCredential((await createPerson()).id, "key");
     const missing = { sessionId: run.sessionId, chatId: randomUUID() };
     const misplaced = { sessionId: foreign.sessionId, chatId: run.chatId };

@@ -49,7 +49,7 @@ describe("the page", () => {
     expect(html).toContain("After your choice you go to <strong>evil.example:8443</strong>.");
   });
 
-  it("shows the address of who has asked for an artist, which has none", async () => {
+  it("shows the address of the person who acts for an artist, which has none", async () => {
     const person = await createPerson();
     const account_id = await makeArtist(person.withKey, undefined, "ada@bank.example");
     const body = { connector: "gmail", callback_url: "https://app.example.com", account_id };
@@ -112,7 +112,7 @@ describe("a decision", () => {
     }
   });
 
-  it("counts once, whatever races, and what it was stays", async () => {
+  it("counts once in any race, and the first outcome stays", async () => {
     const { withKey, link } = await begin();
     const form = await openConsent(link);
     const answers = await Promise.all(

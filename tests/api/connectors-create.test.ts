@@ -179,7 +179,7 @@ describe("a provider that fails", () => {
     expectError(await post(caller, { connector: "gmail" }), status, "plain", error);
   });
 
-  it("502: a later page of the list fails, which is no shorter list", async () => {
+  it("502: a later page of the list fails, and the list is not shorter", async () => {
     composio.recover();
     const person = await createPerson(server.url);
     for (const connector of ["gmail", "slack", "notion"]) {
@@ -189,7 +189,7 @@ describe("a provider that fails", () => {
     expect((await person.withKey.get("/api/connectors")).status).toBe(502);
   });
 
-  it("200 again when it is well, and 502 when nobody listens", async () => {
+  it("200 again when it is well, and 502 without a listener", async () => {
     composio.recover();
     for (const answer of await both()) expect(answer.status).toBe(200);
     await composio.close();

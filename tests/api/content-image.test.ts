@@ -110,7 +110,7 @@ describe("POST /api/content/image 200", () => {
   });
 });
 
-describe("where loopback is allowed, on a disk of its own", () => {
+describe("where loopback is allowed, on a separate disk", () => {
   const secret = `secret-${randomUUID()}`;
   let dataDir: string;
   let server: RunningNext;
@@ -154,7 +154,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
     expect(server.logs()).not.toContain(secret);
   });
 
-  test("400: what cannot be fetched leaves a run that says so, and no file", async () => {
+  test("400: an input that cannot be fetched leaves a run with the reason, and no file", async () => {
     const other = await createPerson(server.url);
     const body = { prompt: "A red kite", images: [`${origin}/elsewhere.png`] };
     const answer = await post(other, body);
@@ -165,7 +165,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
     });
   });
 
-  test("what dead processes left is gone, and what others work on is not", async () => {
+  test("files of dead processes are gone, and those in use are not", async () => {
     await expect(access(join(work(), "run-forsaken"))).rejects.toThrow();
     await access(join(work(), "run-of-another-server"));
   });

@@ -134,7 +134,7 @@ describe("with a provider that takes its time", () => {
     await waitForOnlyRun(caller);
   });
 
-  test("504: the answer does not wait for ever, the work goes on, and a retry finds it", async () => {
+  test("504: the answer does not wait forever, the work continues, and a retry finds it", async () => {
     const { hurried: caller, body } = await arrange();
     const before = fal.submitted.length;
     const key = { "idempotency-key": randomUUID() };
@@ -156,7 +156,7 @@ describe("with a provider that takes its time", () => {
     expect(fal.submitted.length).toBe(before + 1);
   });
 
-  test("images: a model that makes too few is asked again for those that are missing", async () => {
+  test("images: a model that makes too few is asked for the missing ones", async () => {
     const { id, caller } = await arrange();
     fal.serve("once.png", await makeImage());
     fal.outputNext({ images: [{ url: `${fal.origin}/results/once.png` }] });
@@ -167,7 +167,7 @@ describe("with a provider that takes its time", () => {
     expect(await sql`select from media_files where account_id = ${id}`).toHaveLength(3);
   });
 
-  test("what a request says that grants access is in no row", async () => {
+  test("no row has the credentials of a request", async () => {
     const { id, caller, body } = await arrange();
     const url = new URL(`${fal.origin}/results/secret.png`);
     url.searchParams.set("signature", registerSecret(randomUUID(), "signature of a URL"));

@@ -55,7 +55,7 @@ describe("POST /api/content/video 200", () => {
     });
   });
 
-  test("a face moves to the sound of a clip, and the run tells which", async () => {
+  test("a face moves to the sound of a clip, and the run names which", async () => {
     const person = await createPerson();
     const sound = await makeVideoWithSound(1);
     const audio = await storeMedia(person.id, sound, "video/mp4");
@@ -156,7 +156,7 @@ describe("400", () => {
     },
   );
 
-  test("media of another account's are as those that are not there", async () => {
+  test("another account's media answer like missing ones", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
     const theirs = await anImage(other);
     const missing = theirs.replace(/[0-9a-f]{32}/, "0".repeat(32));

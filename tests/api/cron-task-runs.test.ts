@@ -21,7 +21,7 @@ async function aRun(change: Parameters<typeof plainRun>[1]): Promise<string> {
 }
 
 describe("POST /api/cron/task-runs/{id} 200", () => {
-  test("tells the state of a run of any account, and nothing else of it", async () => {
+  test("returns the state of a run of any account, and nothing else of it", async () => {
     const finishedAt = "2026-11-20T12:03:00.003Z";
     const [active, ended] = await Promise.all([
       aRun({ status: "EXECUTING" }),

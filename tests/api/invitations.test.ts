@@ -188,13 +188,13 @@ describe("GET /api/invitations 200", () => {
     expect(own.body).toMatchObject({ organizations: [] });
     const session = await person.withKey.post("/api/sessions", { organization_id: organization });
     expect(session.status).toBe(403);
-    // Nor can its members act for who has not accepted.
+    // Its members cannot act for a person who has not accepted.
     expect((await withKey.get(`/api/tasks/runs?account_id=${person.id}`)).status).toBe(403);
   });
 });
 
 describe("POST /api/invitations/{id}/accept and /decline", () => {
-  test("200: who accepts is a member with the role, once", async () => {
+  test("200: accepting makes a member with the role, once", async () => {
     const [{ withKey, organization }, person] = await Promise.all([createOwner(), createPerson()]);
     const id = await inviteTo(withKey, organization, person.email, "owner");
     const accept = () => person.withKey.post(`/api/invitations/${id}/accept`);
@@ -205,7 +205,7 @@ describe("POST /api/invitations/{id}/accept and /decline", () => {
     expect(await received(person)).toEqual([]);
   });
 
-  test("200: who declines is no member, and the invitation is over", async () => {
+  test("200: declining makes no member, and ends the invitation", async () => {
     const [{ withKey, organization }, person] = await Promise.all([createOwner(), createPerson()]);
     const id = await inviteTo(withKey, organization, person.email);
     expect((await person.withBearer.post(`/api/invitations/${id}/decline`)).status).toBe(200);

@@ -134,7 +134,7 @@ describe("DELETE /api/keys/{id}", () => {
 });
 
 describe("POST /api/keys/{id}/rotate", () => {
-  it("201: without grace the old key ends as the new one begins", async () => {
+  it("201: without grace the old key ends as the new one starts", async () => {
     const person = await createPerson();
     const old = await create(person, { key_name: "deploy", expires_in_days: 10 });
     const fresh = await rotate(person, old.id);

@@ -143,7 +143,7 @@ describe("with a client that was registered by hand", () => {
     }
   };
 
-  it("says what a server without registration needs", () =>
+  it("names the needs of a server without registration", () =>
     closing(async () => {
       const { server, path } = await add();
       expect(server.auth.redirect_uri).toBe(`${stack.url}/settings/mcp-servers`);
@@ -203,7 +203,7 @@ describe("with a client that was registered by hand", () => {
   });
 });
 
-it("leaves one short line in the log of what an authorization server writes", async () => {
+it("leaves one short log line for the answer of an authorization server", async () => {
   const server = await startServer();
   const person = await createPerson(server.url);
   const { path } = await connect(person);

@@ -81,7 +81,7 @@ describe("a server", () => {
     }
   });
 
-  it("is one of at most 20, also when they are added at once", async () => {
+  it("is one of at most 20, even if they are added at once", async () => {
     const person = await createPerson();
     const added = await Promise.all(
       Array.from({ length: 21 }, () => add("/hostile/many", {}, person)),

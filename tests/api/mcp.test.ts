@@ -68,7 +68,7 @@ describe("tools/list", () => {
     }
   });
 
-  it("names a run what its credential may call", async () => {
+  it("names the operations of its credential to a run", async () => {
     const { tools } = await byRun.listTools();
     const allowed = toolOperations.filter(({ contract }) => contract.runCredential !== undefined);
     expect(namesOf(tools)).toEqual(allowed.map(({ id }) => id).sort());

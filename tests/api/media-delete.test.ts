@@ -14,7 +14,7 @@ const fileOf = (url: string): string =>
   join(setting("DATA_DIR"), "media", ...url.split("/").slice(-2));
 
 describe("DELETE /api/media/{accountId}/{name} 200", () => {
-  test("what a generation made is gone at once, for caches too, and counts no more", async () => {
+  test("generated files are gone at once, for caches too, and no longer count", async () => {
     const person = await createPerson();
     const body = { prompt: "A red kite", num_images: 2 };
     const { images } = imagesIn(await person.withKey.post("/api/content/image", body));

@@ -49,7 +49,7 @@ describe("GET /api/media/{accountId}/{name}?width=", () => {
     expect((await fetch(`${image}?width=161`)).status).toBe(400);
   });
 
-  test("404 for bytes that are no image of pixels, whatever their name", async () => {
+  test("404 for bytes that are not a raster image, whatever their name", async () => {
     const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
     for (const content of [drawing, "not an image"]) {
       const file = await storeMedia(accountId, Buffer.from(content), "image/png");
@@ -85,7 +85,7 @@ describe("GET /api/media/{accountId}/{name} 200", () => {
     }
   });
 
-  test("HEAD tells the same and sends nothing", async () => {
+  test("HEAD has the same headers and sends nothing", async () => {
     const { response, body } = await read({}, "HEAD");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("video/mp4");
@@ -107,7 +107,7 @@ describe("GET /api/media/{accountId}/{name} 200", () => {
     expect(response.status).toBe(200);
   });
 
-  test("URLs of an account tell nothing of each other", async () => {
+  test("URLs of an account reveal nothing of each other", async () => {
     const names = await Promise.all(
       Array.from({ length: 20 }, () => storeMedia(accountId, Buffer.from("x"), "image/png")),
     );

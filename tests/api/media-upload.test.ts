@@ -61,7 +61,7 @@ describe("POST /api/media", () => {
     expect(left).toEqual([]);
   });
 
-  test("the first bytes decide about the type, whatever the client says", async () => {
+  test("the first bytes decide the type, whatever the client says", async () => {
     const file = await uploaded([await makeSound("mp3")]);
     expect(file).toMatchObject({ content_type: "audio/mpeg" });
     expect(file.url).toMatch(/\.mp3$/);

@@ -23,7 +23,7 @@ const objectSchema = z.looseObject({
   properties: z.record(z.string(), property),
   required: z.array(z.string()).default([]),
 });
-/** Of an object, or of each kind of it. */
+/** The schema of an object, or of each kind of it. */
 const bodySchema = z.union([
   objectSchema.transform((one) => [one]),
   z.object({ oneOf: z.array(objectSchema) }).transform(({ oneOf }) => oneOf),
@@ -35,7 +35,7 @@ const record = z.record(z.string(), z.unknown());
 const document = describeService(examples);
 const withBody = operations.filter(({ contract }) => contract.body !== undefined);
 
-/** Of each kind of the body: the optional fields, and the value of `kind` if there are several. */
+/** For each kind of the body, the optional fields, and the value of `kind` if there are several. */
 function kindsOf(id: string) {
   const all = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
   const found = z

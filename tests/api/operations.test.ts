@@ -64,7 +64,7 @@ describe("the names of metrics", () => {
 
   it("are all in docs/operations.md, which names no other", async () => {
     const document = await read("operations.md");
-    // Of several in one row, the later ones are given by their ends.
+    // If a row has several, the later ones are abbreviated to their ends.
     const isListed = (name: string) =>
       document.includes(`\`${name}\``) || document.includes(`\`.${name.split(".").at(-1)}\``);
     expect(Object.keys(metrics).filter((name) => !isListed(name))).toEqual([]);
@@ -78,7 +78,7 @@ describe("the names of metrics", () => {
   });
 });
 
-it("says of every alert what to do, and of no other one", async () => {
+it("has a remedy for every alert, and no other one", async () => {
   const { groups } = alerts.parse(parse(await read("operations/alerts.yaml")));
   const named = groups.flatMap(({ rules }) => rules).map(({ alert }) => alert);
   const document = await read("operations.md");

@@ -117,7 +117,7 @@ describe("/api/organizations/{id}", () => {
     });
   });
 
-  test("404: a personal account is no organization, not even to itself", async () => {
+  test("404: a personal account is not an organization, not even to itself", async () => {
     const { id, withKey } = await createPerson();
     for (const answer of [
       await withKey.get(pathOf(id)),
@@ -208,7 +208,7 @@ describe("/api/organizations/{id}/members", () => {
     }
   });
 
-  test("404: who is no member", async () => {
+  test("404: a person who is not a member", async () => {
     const { id, owner, stranger } = await createTeam();
     for (const account of [stranger.id, randomUUID()]) {
       const answer = await owner.withKey.delete(`${pathOf(id)}/members/${account}`);

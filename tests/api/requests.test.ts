@@ -184,7 +184,7 @@ describe("the collection of requests", () => {
     }
   });
 
-  test("is stored once a flush resolves, also by one that began before", async () => {
+  test("is stored once a flush resolves, even by an earlier one", async () => {
     const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();
     const stored: string[] = [];
     const requests = new RequestLog(async (batch) => {

@@ -75,7 +75,7 @@ describe("PUT /api/sandbox/files/content 200", () => {
 });
 
 describe("PUT /api/sandbox/files/content, refused", () => {
-  test("400 for what is no file of the sandbox, wherever the path leads", async () => {
+  test("400 for a path that is not a file of the sandbox, wherever it leads", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     await writeSandboxFile(sessionId, "in/a.txt", "a");
@@ -151,7 +151,7 @@ describe("DELETE /api/sandbox/files", () => {
     expect(await readdir(join(folderOf(sessionId), "home"))).toEqual([]);
   });
 
-  test("400 for the home and for what is not the sandbox's own", async () => {
+  test("400 for the home and for files outside of the sandbox", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     for (const path of [".", "/", "/home", "/tmp", "/bin", "../../.."]) {
@@ -164,7 +164,7 @@ describe("DELETE /api/sandbox/files", () => {
     }
   });
 
-  test("404 for what is not there", async () => {
+  test("404 for a missing file", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     const answer = await remove(withKey, sessionId, "missing");

@@ -194,7 +194,7 @@ describe("400", () => {
     }
   });
 
-  test("a file is no folder, and a folder no file", async () => {
+  test("a file is not a folder, and a folder not a file", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     await writeSandboxFile(sessionId, "src/a.ts", "a");
@@ -206,7 +206,7 @@ describe("400", () => {
 });
 
 describe("404", () => {
-  test("what is not there is not found, wherever the path leads", async () => {
+  test("a missing path is 404, wherever it leads", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     for (const path of ["missing", "a/b", "../../../../etc/passwd", "/etc/passwd"]) {
@@ -219,7 +219,7 @@ describe("404", () => {
 });
 
 describe("502", () => {
-  test("a provider that fails is told in the words of the contract", async () => {
+  test("a failing provider is reported in the words of the contract", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);
     await sql`update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', '"no/such/name"')

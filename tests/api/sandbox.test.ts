@@ -137,7 +137,7 @@ describe("DELETE /api/sandbox 200", () => {
     ]);
   });
 
-  test("a turn that uses it ends, and what it had answered is kept", async () => {
+  test("a turn that uses it ends, and its answer so far is kept", async () => {
     const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);

@@ -46,7 +46,7 @@ describe("POST /api/sessions 201", () => {
     expect(created.parse(answer.body).session).toMatchObject({ title: "", accountId: person.id });
   });
 
-  test("what an object of the API says, null included, can be sent back", async () => {
+  test("the fields of an object of the API, null included, can be sent back", async () => {
     const person = await createPerson();
     const body = { title: "", artistId: null, organization_id: null };
     expect((await person.withKey.post("/api/sessions", body)).status).toBe(201);

@@ -24,7 +24,7 @@ describe("GET /api/sessions 200", () => {
     expect(await readPage(person.withKey)).toEqual({ sessions: [], next_cursor: null, link: null });
   });
 
-  test("pages, newest first, hold every session once, also those of one instant", async () => {
+  test("pages, newest first, contain every session once, including simultaneous ones", async () => {
     const person = await createPerson();
     const titles = await makeSessions(person.withKey, 7);
     await sql`update sessions set created_at = '2026-01-02 03:04:05.678901+00'

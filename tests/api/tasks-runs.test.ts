@@ -160,7 +160,7 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test("502: a list that is not found is no empty list", async () => {
+  test("502: a list that is not found is not an empty one", async () => {
     fake.fail({ status: 404, body: "{}" });
     expect((await ask()).status).toBe(502);
   });
@@ -198,7 +198,7 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
     expect(runsIn(await caller.get(path)).map(({ id }) => id)).toEqual([run.id]);
   });
 
-  test("200: what is wrong with one run or one field hides no other", async () => {
+  test("200: the fault of one run or one field hides no other", async () => {
     const owner = await createPerson();
     const caller = client({ key: owner.key }, server.url);
     const good = plainRun(owner.id);
@@ -252,7 +252,7 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
     expect(fake.count("/")).toBe(before);
   });
 
-  test("502: nobody listens", async () => {
+  test("502: without a listener", async () => {
     await fake.close();
     for (const answer of await both()) expectError(answer, 502, "error", "Task runner unavailable");
   });

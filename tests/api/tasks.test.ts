@@ -132,7 +132,7 @@ describe("GET /api/tasks 400", () => {
 });
 
 describe("PATCH /api/tasks/{id} 200", () => {
-  test("what is given changes, what is not given stays", async () => {
+  test("given fields change, the rest stays", async () => {
     const { withKey } = await createPerson();
     const template = await createTemplate(withKey, { is_private: true });
     const made = await createTask(withKey, { template_id: template.id });

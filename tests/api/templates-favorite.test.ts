@@ -63,7 +63,7 @@ describe("PUT /api/agents/templates/{id}/favorite 200", () => {
     expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(row?.count);
   });
 
-  test("the favourites of an account that is deleted do not count any more", async () => {
+  test("the favorites of a deleted account no longer count", async () => {
     const [owner, fan] = await Promise.all([createPerson(), createPerson()]);
     const { id } = await createTemplate(owner.withKey);
     await setFavorite(owner.withKey, id, true);

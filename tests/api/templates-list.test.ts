@@ -116,7 +116,7 @@ describe("GET /api/agents/templates 200", () => {
     expect(link).toBe(`<${path}?limit=1&cursor=${next_cursor}>; rel="next"`);
   });
 
-  test("an account without an address sees what is public", async () => {
+  test("an account without an address sees public templates", async () => {
     const person = await createPerson();
     const open = await createTemplate(person.withKey);
     await sql`update accounts set email = null where id = ${person.id}`;

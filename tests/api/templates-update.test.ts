@@ -52,7 +52,7 @@ describe("PATCH /api/agents/templates/{id} 200", () => {
     expect((await friend.withKey.get(pathOf(id))).status).toBe(404);
   });
 
-  test("going public drops the addresses for good", async () => {
+  test("going public removes the addresses permanently", async () => {
     const { withKey } = await createPerson();
     const { id } = await createTemplate(withKey, {
       is_private: true,
@@ -91,7 +91,7 @@ describe("PATCH /api/agents/templates/{id} 200", () => {
     expect(lists).toContainEqual(templateIn(await withKey.get(pathOf(id))).shared_emails);
   });
 
-  test("favourites set meanwhile are all counted", async () => {
+  test("concurrent favorites are all counted", async () => {
     const [owner, ...others] = await Promise.all(Array.from({ length: 11 }, () => createPerson()));
     if (!owner) throw new Error("nobody");
     const { id } = await createTemplate(owner.withKey);

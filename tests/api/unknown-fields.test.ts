@@ -197,7 +197,7 @@ describe("the error of an unknown field", () => {
 describe.each(operations.map((operation) => [operation.id, operation] as const))(
   "the query of %s",
   (_, { contract }) => {
-    it("finds unknown parameters, also where there are no known ones", () => {
+    it("finds unknown parameters, even without known ones", () => {
       const validate = validator({ ...contract, params: undefined, body: undefined });
       const refused = validate(
         { params: undefined, query: { [ADDED]: "1" }, body: undefined },

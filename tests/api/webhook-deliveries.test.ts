@@ -28,7 +28,7 @@ const receivedFor = (id: string): Received[] =>
   endpoint.received.filter(({ headers }) => headers["webhook-id"] === id);
 
 describe("deliveries", () => {
-  it("a run that ends is told to the webhooks that want it, signed, by ids and states alone", async () => {
+  it("the end of a run is sent to the webhooks that want it, signed, with ids and states alone", async () => {
     const person = await createPerson();
     const prompt = "a prompt that no payload has";
     const wanted = await create(person, { url: ownUrl(), events: ["run.completed"] });
@@ -66,7 +66,7 @@ describe("deliveries", () => {
     expect(await deliveriesOf(person, other.webhook.id)).toEqual([]);
   });
 
-  it("webhook_url is told of its run: unsigned, and through the webhook that has the URL", async () => {
+  it("webhook_url is notified of its run: unsigned, and through the webhook that has the URL", async () => {
     const person = await createPerson();
     const url = ownUrl();
     const plain = await startRun(person.withKey, { prompt: "hello", webhook_url: url });
@@ -113,7 +113,7 @@ describe("deliveries", () => {
     expect(await signersOf()).toEqual([fresh]);
   });
 
-  it("POST …/test 202: is attempted once, and the log says what came back", async () => {
+  it("POST …/test 202: is attempted once, and the log has the response", async () => {
     const person = await createPerson();
     const { webhook } = await create(person, { url: ownUrl(), enabled: false });
     const path = `/api/webhooks/${webhook.id}`;

@@ -102,7 +102,7 @@ describe("GET /api/webhooks", () => {
 });
 
 describe("PATCH and DELETE /api/webhooks/{id}", () => {
-  it("200: changes what is given; 409 for the URL of another webhook", async () => {
+  it("200: changes the given fields; 409 for the URL of another webhook", async () => {
     const person = await createPerson();
     const { webhook } = await create(person);
     await create(person, { url: `${URL}/other` });
@@ -127,7 +127,7 @@ describe("PATCH and DELETE /api/webhooks/{id}", () => {
     });
   });
 
-  it("200: what is disabled or deleted gets no events, and what waited for it fails", async () => {
+  it("200: a disabled or deleted webhook gets no events, and waiting ones fail", async () => {
     const person = await createPerson();
     const { webhook } = await create(person, { url: `http://127.0.0.1:1/${randomUUID()}` });
     await sql`insert into webhook_deliveries (account_id, webhook_id, url, event_type, data, due_at)

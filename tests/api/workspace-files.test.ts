@@ -276,7 +276,7 @@ describe("GET /api/workspace/files/content?as=document", () => {
     ]);
   });
 
-  test("400 with the reason for a file that is no document, protected or too large", async () => {
+  test("400 with the reason for a file that is not a document, protected or too large", async () => {
     const { withKey } = await createPerson();
     const isNone = "The file is not the document that its name says: download it";
     expect(await read(withKey, "a.pdf", "<script>")).toEqual([400, refusal(isNone)]);

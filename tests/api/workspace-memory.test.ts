@@ -57,7 +57,7 @@ describe("a memory that is nearly full", () => {
     expect(usage).toEqual([{ kind: "chat", artist_id }]);
   });
 
-  test("keeps its newer version, which gets a proposal of its own", async () => {
+  test("keeps its newer version, which gets another proposal", async () => {
     const { withKey } = await createPerson();
     await putFile(withKey, "MEMORY.md", fullMemory);
     const { id } = await proposalFor(withKey, 1);

@@ -1,4 +1,4 @@
-/** The calls that an agent asks for in a chat: approving, denying, remembering, and what happens while one waits. */
+/** The calls that an agent asks for in a chat: approving, denying, remembering, and waiting. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";

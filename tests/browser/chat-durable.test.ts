@@ -68,7 +68,7 @@ describeInBrowser("a turn", (browsing) => {
     expect(await answer.count()).toBe(1);
   });
 
-  it("is whole after a reload in its middle, and goes on", async () => {
+  it("is whole after a reload in its middle, and continues", async () => {
     const held = scriptHeld("reload");
     const { page, conversation } = await openChatPage(browsing, chatServer.server);
     await sendMessage(page, "[script:reload]");
@@ -170,7 +170,7 @@ describeInBrowser("a turn", (browsing) => {
     expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
   });
 
-  it("goes on by itself when the network was lost and came back", async () => {
+  it("continues by itself when the network was lost and came back", async () => {
     const held = scriptHeld("network");
     const proxy = await startFaultProxy(chatServer.server.port);
     try {
@@ -233,7 +233,7 @@ describeInBrowser("a turn", (browsing) => {
     }
   });
 
-  it("survives the server: killed in its middle and started anew, it goes on in the page", async () => {
+  it("survives the server: killed in its middle and restarted, it continues in the page", async () => {
     const own = await startWorkspace();
     const proxy = await startFaultProxy(own.server.port);
     try {

@@ -110,7 +110,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     const before = await button.elementHandle();
     await page.keyboard.press("Enter");
     release();
-    // The key came before the menu could hear it, and still leads to its first item.
+    // The key arrived before the menu handled it, and still leads to its first item.
     await expect.poll(() => focused(page)).toBe("Rename");
     await page.keyboard.press("Escape");
     await expect.poll(() => focused(page)).toBe(name);

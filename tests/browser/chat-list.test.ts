@@ -188,7 +188,7 @@ describeInBrowser("the list of chats", (browsing) => {
       .poll(async () => (await titlesIn(list)).slice(1, 4))
       .toEqual(["Chat 1", "Chat 2", "Chat 3"]);
 
-    // An archived chat is in its own list, and comes back.
+    // An archived chat is in a separate list, and can be restored.
     await choose(page, list, "Chat 2", "Archive");
     await list.getByRole("link", { name: "Chat 2", exact: true }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Chat list" }).click();

@@ -112,7 +112,7 @@ describeInBrowser("the chat", (browsing) => {
     expect(await laidOut()).toBeGreaterThan(0);
     expect(await laidOut()).toBeLessThan(100);
     await report(page, "all 1,000 messages drawn");
-    // From the start of the page, and no further than its end.
+    // Measures from the start of the page, and only up to its end.
     const found = await page.evaluate(() => {
       getSelection()?.setPosition(document.body, 0);
       return (window as unknown as { find(text: string): boolean }).find("Question 500");

@@ -46,7 +46,7 @@ function scriptQuestion(name: string, input: unknown): void {
 }
 
 describeInBrowser("a question of the agent", (browsing) => {
-  it("answers a question by one button, and the turn goes on in the same answer", async () => {
+  it("answers a question by one button, and the turn continues in the same answer", async () => {
     scriptQuestion("ask-one", one);
     const { page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:ask-one]");

@@ -117,7 +117,7 @@ describeInBrowser("the chat", (browsing) => {
     expect(await terminal.textContent()).toContain("one\ntwo\noh");
     await answer.getByRole("button", { name: /^Read nothing.txt Failed/ }).click();
 
-    // From a call to the file itself, beside the chat.
+    // Opens the file of a call beside the chat.
     await answer
       .getByRole("group", { name: "Files" })
       .getByRole("button", { name: "songs/list.txt" })
@@ -132,7 +132,7 @@ describeInBrowser("the chat", (browsing) => {
     await files.getByRole("button", { name: /list.txt/ }).waitFor();
   });
 
-  it("stops by Escape within a turn, keeps what was said, and takes the next message", async () => {
+  it("stops by Escape within a turn, keeps the answer so far, and takes the next message", async () => {
     place.model.script("endless", function* () {
       yield { text: "As far as this." };
       yield { hang: true };
@@ -150,7 +150,7 @@ describeInBrowser("the chat", (browsing) => {
     await expectShown(page, conversation, "0 1 ");
   });
 
-  it("says plainly that a turn failed, and goes on", async () => {
+  it("shows plainly that a turn failed, and continues", async () => {
     let isFailing = true;
     place.model.script("fails", function* () {
       yield { text: isFailing ? "So far." : "All of it." };

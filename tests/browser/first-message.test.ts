@@ -96,7 +96,7 @@ describeInBrowser("the first message of a chat", (browsing) => {
     });
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await stored.promise;
-    // While the route is there, the browser cannot send the request itself.
+    // While the route is registered, the browser cannot send the request itself.
     await page.reload();
     await page.unroute("**/api/chat");
     await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);

@@ -4,7 +4,7 @@ import { makeImage, makeVideoWithSound } from "../support/fixtures/encoded-media
 import { storeMedia } from "../support/fixtures/media.ts";
 import { describeInBrowser } from "../support/harness/browser.ts";
 
-/** As soon as it can be played, or cannot. */
+/** Resolves as soon as it can be played, or cannot. */
 const seen = () =>
   new Promise((resolve) => {
     const video = document.querySelector("video");

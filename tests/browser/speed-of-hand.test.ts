@@ -91,7 +91,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   });
 
-  it("tells on another page that an answer is ready, with a link to it", async () => {
+  it("notifies on another page that an answer is ready, with a link to it", async () => {
     const { page } = await signedIn();
     await page.goto("/chat");
     await page.getByPlaceholder("Message the agent").fill("run `sleep 3; echo done`");

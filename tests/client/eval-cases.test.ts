@@ -36,7 +36,7 @@ it("are 30 small ones that a run can be started with", async () => {
     const entries = await readdir(join(FOLDER, name), { recursive: true });
     const paths = entries.map((entry) => join(FOLDER, name, entry));
     for (const path of paths) bytes += (await stat(path)).isFile() ? (await stat(path)).size : 0;
-    // Each file that the prompt names is there, under the name that it has in the sandbox.
+    // Each file that the prompt names exists, under its name in the sandbox.
     const given = entries
       .filter((entry) => entry.startsWith("files/"))
       .map((path) => basename(path));

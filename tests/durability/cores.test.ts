@@ -54,7 +54,7 @@ describe("a server with several processes", () => {
       const conversation = await openConversation(caller);
       const stream = await conversation.send("[script:shared]");
       turns.push({ conversation, stream });
-      // A kill while a command runs would end it for good.
+      // A kill while a command runs would end it permanently.
       await stream.until((chunk) => chunk.type === "text-delta" && chunk.delta === "Step 4 ");
     };
     await Promise.all(Array.from({ length: TURNS }, startTurn));

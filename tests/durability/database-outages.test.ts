@@ -49,7 +49,7 @@ async function expectOutage(): Promise<void> {
 
 type Request = readonly [method: string, path: string, body?: object];
 
-/** Of each kind one: in the formats of the API, of chats, of MCP and of Supabase Auth. */
+/** One of each kind: in the formats of the API, of chats, of MCP and of Supabase Auth. */
 const requests: readonly Request[] = [
   ["GET", "/api/sessions"],
   ["GET", "/api/usage"],

@@ -83,7 +83,7 @@ const runOf = async (accountId: string, runId: string) => {
 const makeDue = (runId: string) =>
   sql`update deliveries set due_at = now() where run_id = ${runId} and due_at is not null`;
 
-/** Lets workers send until nothing of the run is due, and none of them claims any more. */
+/** Lets workers send until no mail of the run is due and none of them claims one. */
 async function deliver(runId: string, ...workers: readonly MailWorker[]): Promise<void> {
   const settings = { ...config(), SMTP_URL: smtp.url };
   const db = currentDatabase();

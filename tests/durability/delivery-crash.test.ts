@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const row = async () => (await workspace.sql`select * from deliveries`)[0];
-/** As if the lease of the server that died had ended. */
+/** Expires the lease of the server that died. */
 const endLease = () => workspace.sql`update deliveries set due_at = now() where due_at is not null`;
 
 test("a server dies in the run, one before the content of the mail, and one after it", async () => {

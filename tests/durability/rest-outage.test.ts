@@ -1,4 +1,4 @@
-/** The database's REST interface goes away under a running turn and comes back; PostgreSQL stays. */
+/** The database's REST interface stops during a running turn and returns; PostgreSQL stays. */
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
@@ -62,7 +62,7 @@ it("a turn whose records go over it waits longer and longer for it, and then goe
   away = true;
   door.closeAllConnections();
   pause.gate.open();
-  // Twenty attempts, which is all that a step has, a second apart would soon be used up.
+  // A step has only twenty attempts, which a second apart would soon be used up.
   await expect
     .poll(
       () => workspace.sql`

@@ -164,7 +164,7 @@ describe("a backup", () => {
     const sql = connect(parts.env.DATABASE_URL ?? "");
     const kill = new AbortController();
     const outcome = runScript(["backup", killed], { DATA_DIR: source }, kill.signal);
-    // It stands where it has copied the database and waits for the end of a tool call.
+    // It has copied the database and waits for the end of a tool call.
     await sql.begin(async (transaction) => {
       await transaction`lock table tool_runs in row exclusive mode`;
       const waiting = () => transaction`

@@ -74,7 +74,7 @@ test("a run moves to another owner with its steps, attempts and events", async (
   const two = await openStore(next);
   // PostgreSQL returns bytes as a Buffer, and the takeover sets the time of the update.
   const { input: _, updatedAt: __, ...known } = await one.run(runId);
-  // As when `former` has died.
+  // The owner after `former` has died.
   const nobody = "00000000-0000-0000-0000-000000000000";
   await sql`update engine.runs set owner = ${nobody} where owner = ${former}`;
   expect(await two.adopt(1)).toMatchObject([known]);

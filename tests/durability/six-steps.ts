@@ -75,7 +75,7 @@ export async function openChats(caller: Client, count: number): Promise<Conversa
   return [first, ...(await Promise.all(others))];
 }
 
-/** A turn that stands still. Its commands add their numbers to a file that is named like its script. */
+/** A paused turn. Its commands add their numbers to a file that is named like its script. */
 export interface Held {
   readonly script: string;
   readonly pause: PausePoint;

@@ -103,7 +103,7 @@ let resumes = 0;
 /** Whether a server has refused the request for now, and clients are expected to retry. */
 const isBusy = (error: unknown): boolean => error instanceof Error && /\b503 /.test(error.message);
 
-/** Repeats a look at the database until that has recovered. */
+/** Repeats a query until the database has recovered. */
 async function seen<T>(look: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -202,7 +202,7 @@ describe("several workers", () => {
     expect(await claimDeliveries(currentDatabase(), { ...limits, afterAccountId: first })).toEqual(
       [],
     );
-    // As if its lease had ended.
+    // Expires its lease.
     await makeDue(id);
     await deliver(account, new WebhookWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({

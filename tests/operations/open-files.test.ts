@@ -76,7 +76,7 @@ describe("a server whose processes may open few files", () => {
 
   it("replaces a process that does not take a connection, and says why", async () => {
     const pid = processId();
-    // Fewer than it has open already.
+    // Fewer than it already has open.
     execFileSync("prlimit", ["--pid", String(pid), `--nofile=16:${LIMIT}`]);
     expect(await health()).toBe(0);
     await expect.poll(health, REPLACED).toBe(200);

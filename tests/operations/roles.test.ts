@@ -32,7 +32,7 @@ const folder = mkdtempSync(join(tmpdir(), "roles-"));
 const secret = () => registerSecret(`${randomBytes(12).toString("hex")}'`, "database password");
 const password = secret();
 let cluster: RunningPostgres;
-/** As a provider gives it: it may create roles and databases. */
+/** A provider's login: it may create roles and databases. */
 let administrator: postgres.Sql;
 
 const as = (user: string, word: string, database: string) => {

@@ -26,7 +26,7 @@ import { registerSecret } from "../support/secrets/register.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tls-"));
 const at = (name: string) => join(folder, name);
-/** Where commands are started, with the `DATA_DIR` of the database. */
+/** The folder of the commands, with the `DATA_DIR` of the database. */
 const home = mkdtempSync(join(folder, "home-"));
 let cluster: RunningPostgres;
 let admin: postgres.Sql;

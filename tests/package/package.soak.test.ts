@@ -24,7 +24,7 @@ import { makeKey, newFolder, type Running, removeFolder, run, serve } from "./pa
 let folder: string;
 let postgres: RunningPostgres;
 let bin: (name: string) => string;
-/** Where commands are started: it holds nothing at first. */
+/** The folder of the commands, empty at first. */
 let empty: string;
 const running: Running[] = [];
 

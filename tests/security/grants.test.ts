@@ -32,7 +32,7 @@ interface Place {
 
 interface Held {
   readonly use: () => Promise<Outcome>;
-  /** The key that is revoked; the one that has made the grant by default. */
+  /** The key to revoke; by default the one that has made the grant. */
   readonly keyId?: string;
 }
 

@@ -28,7 +28,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** Sends a path as it stands: `fetch` would make another one of some. */
+/** Sends a path unchanged: `fetch` would normalize some. */
 const ask = (path: string, { method = "GET", body, headers = {} }: Asked = {}, url = secure.url) =>
   new Promise<Answered>((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -184,7 +184,7 @@ it("no door of the engine tells strangers which runtime it is", async () => {
   }
 });
 
-// That a server with them says nothing is asked in tests/api/connectors-create.test.ts.
+// tests/api/connectors-create.test.ts tests that a server with them logs nothing.
 test("a server without the origins that a connection may send people back to warns of it", () => {
   expect(secure.logs()).toContain("CONNECTOR_CALLBACK_ORIGINS is not set");
 });

@@ -10,7 +10,7 @@ import { expectNoStall } from "../support/harness/stall.ts";
 
 /** The longest text that the embedded model reads. */
 const LONGEST_PLAN = 50_000;
-/** The longest line that it takes for a request. */
+/** The longest line that it accepts as a request. */
 const LONGEST_LINE = 2_000;
 
 const tools = new Set(

@@ -18,7 +18,7 @@ const listOf = (item: string, count: number): string =>
 
 /** Bytes of a body that allow for one value. */
 const BYTES_PER_VALUE = 40;
-/** Of each kind a few, or all with `SOAK=1`. */
+/** A few of each kind, or all with `SOAK=1`. */
 const isSoak = process.env.SOAK === "1";
 const items = isSoak
   ? ["1", "{}", '""', '"a@b.cd"', "[]", "null", '{"id":"a"}']
@@ -32,7 +32,7 @@ const withBody = contracts.flatMap((contract) =>
 describe.each(withBody)("%s answers at once", (_, contract) => {
   const validate = validator(contract);
   const limit = contract.bodyLimit ?? MIB;
-  /** As many as a body may have, less some for what surrounds them. */
+  /** The maximum of a body, less some for its surroundings. */
   const most = limit / BYTES_PER_VALUE - 100;
   const names = Object.keys(Object(contract.body).shape ?? {});
   const answer = (text: string) => {

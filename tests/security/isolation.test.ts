@@ -107,7 +107,7 @@ writeFileSync(report, JSON.stringify({
 process.exit(0);
 `;
 
-/** Of these none may be opened for writing. */
+/** None of these may be opened for writing. */
 const places = () => [
   join(process.cwd(), "package.json"),
   join(process.cwd(), "packages", "media", "src", "planted"),
@@ -134,7 +134,7 @@ async function attack(isolation: Isolation, outside: readonly string[]) {
   await chmod(dirname(script.path), 0o711);
   const folder = await mediaFolder.folder();
   const report = join(folder, "report.json");
-  // The file is there, for another user to write, and nothing else is.
+  // Only the file exists, writable for another user.
   await chmod(folder, 0o777);
   const view = viewOf({ inputs: [script.path], folder });
   const attempt = [script.path, report, secret, String(internalPort), script.path, ...outside];

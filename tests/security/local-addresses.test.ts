@@ -22,7 +22,7 @@ const limits = {
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 /** Without a proxy in front, callers are counted by their connection. */
 let exposed: RunningNext;
-/** A proxy stands in front, by the settings; it does not say for whom it asks. */
+/** A declared proxy in front, which sends no client address. */
 let proxied: RunningNext;
 beforeAll(async () => {
   parts = await startOwnParts();

@@ -72,7 +72,7 @@ describe("a full account", () => {
     const key = { "idempotency-key": randomUUID() };
     const first = imagesIn(await post(person, key));
     await leaveRoom(person, 0);
-    // As after a crash between the run's end and the answer.
+    // The state after a crash between the run's end and the answer.
     await sql`update idempotency_keys set response = null where account_id = ${person.id}`;
     expect(imagesIn(await post(person, key))).toEqual(first);
   });
@@ -131,7 +131,7 @@ describe("a process that dies between its reservation and the run's end", () => 
     expect(await sql`select removed_at from removals where owner_id = ${person.id}`).toEqual([
       { removed_at: null },
     ]);
-    // One that comes back late gets no room for a run that has ended.
+    // A late reservation gets no room for a run that has ended.
     expect(await reserve()).toMatchObject([{ outcome: "ended" }]);
   });
 });

@@ -202,7 +202,7 @@ describe("the network policy of a Vercel sandbox", () => {
   const create = () =>
     createVercelProvider({
       credentials: vercel.credentials,
-      // The operator allows all that the table asks for, and more.
+      // The operator allows all hosts of the table, and more.
       allowedHosts: [
         ...["example.com", "*.example.com", "*.org", "*.example", "evil-example.com:8443"],
         ...["8.8.8.8", "8.8.8.9", "[2606:4700::1111]", "[2606:4700::1112]"],
@@ -222,7 +222,7 @@ describe("the network policy of a Vercel sandbox", () => {
     const open = await openHosts(provider, at, policies);
     for (const [url, isAllowed] of TABLE) {
       const host = new URL(url).hostname.replace(/\.$/, "");
-      // As Vercel documents it: a name, or * for the labels before a name.
+      // Vercel's documented syntax: a name, or * for the labels before a name.
       const isOpen = open.some((one) => one === host || matchesWildcard(one, host));
       expect(isOpen, url).toBe(isAllowed);
     }

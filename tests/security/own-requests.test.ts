@@ -81,7 +81,7 @@ describe.each(withEffects.map(({ id, contract }) => [id, contract] as const))(
       // An action's name may have any letters, of which the endpoint refuses all but a few.
       expect(judged.contract).toBe(contract);
       expect(judged.effects.categories).toContain(contract.effect);
-      // The path that is requested is the one that was judged.
+      // The requested path equals the judged one.
       expect(segmentsOf(judged.url.pathname)).not.toBeNull();
       expect(judged.url.pathname).not.toMatch(/\/\/|%2f|%5c|\/$/i);
     });

@@ -10,7 +10,7 @@ interface Answered {
   readonly text: string;
 }
 
-/** Sends a path as it stands, as a person's browser that is signed in: `fetch` would make another one of some. */
+/** Sends a path unchanged, like a signed-in person's browser: `fetch` would normalize some. */
 const ask = (path: string, method = "GET") =>
   new Promise<Answered>((resolve, reject) => {
     const { hostname, port } = new URL(stack.url);

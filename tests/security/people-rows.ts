@@ -1,4 +1,4 @@
-/** How the lines of accounts, organizations and artists are asked. */
+/** The requests for the lines of accounts, organizations and artists. */
 import { randomUUID } from "node:crypto";
 import {
   inviteTo,
@@ -40,7 +40,7 @@ export const peopleRows: Readonly<Record<string, Row>> = {
   "GET /api/accounts/id": { arrange: theOwner },
   "GET /api/accounts/me": { arrange: theOwner },
   "PATCH /api/accounts/me": { arrange: theOwner, body: () => ({ name: "Ada" }) },
-  // With the owner's own address, the lines that follow would have no owner.
+  // The owner's own address would leave the following lines without an owner.
   "DELETE /api/accounts/me": { arrange: nothing, body: () => ({ confirm: "not@example.com" }) },
   "GET /api/accounts/me/export": { arrange: theOwner },
   "POST /api/organizations": { arrange: nothing, body: () => ({ name: "Velvet Harbor" }) },

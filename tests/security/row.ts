@@ -1,10 +1,10 @@
-/** How a line of the table (table.ts) is asked. */
+/** The request for a line of the table (table.ts). */
 import type { Person } from "../support/harness/clients.ts";
 
 /** Ids of the owner's things, under the names that path, query and body use. */
 export type Ids = Readonly<Record<string, string>>;
 
-/** Where the turn takes place whose credentials the table has. */
+/** The session and turn of the run credentials in the table. */
 export interface RunPlace {
   readonly sessionId: string;
 }

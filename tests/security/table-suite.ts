@@ -42,7 +42,7 @@ function expectCell(answer: Answer, cell: Cell, { family }: Contract, ids: Ids):
   expect(sentenceOf(answer), caller).toBe(sentence);
 }
 
-/** As well-formed as this id, and of nothing. */
+/** A well-formed id without an object. */
 const missingLike = (id: string): string => {
   if (z.uuid().safeParse(id).success) return randomUUID();
   return /^\d+$/.test(id)

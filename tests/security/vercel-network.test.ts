@@ -33,7 +33,7 @@ const rule = z.strictObject({
 });
 const policy = z.object({ allow: z.record(z.string(), z.array(rule)) });
 
-/** As the SDK documents it: the first rule that matches decides; without one, the request passes. */
+/** The SDK's documented rules: the first match decides; without one, the request passes. */
 function judge(rules: readonly z.output<typeof rule>[], path: string): "passed on" | number {
   const decides = rules.find(({ match }) => {
     if (match === undefined) return true;

@@ -1,4 +1,4 @@
-/** With `SOAK=1`, these ask every endpoint all that they ask some of otherwise. */
+/** With `SOAK=1`, each test covers every endpoint instead of some. */
 import { vi } from "vitest";
 import "./hostile-inputs-requests.test.ts";
 

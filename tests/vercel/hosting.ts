@@ -104,7 +104,7 @@ export async function startHosting() {
   const bare = await deployFunctions({ distDir: DIST_DIR, env, redirects });
   return {
     ...{ deployment, bare, storage, smtp, fal, composio },
-    /** The folder of the fake that stands for a session's machine. */
+    /** The fake's folder for a session's machine. */
     machineOf: (sessionId: string) => join(sandboxes, sessionId, "vercel", "sandbox"),
     async close() {
       await deployment.close();

@@ -36,7 +36,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request with the access token, and once more with a new one if the API refuses the first. */
+/** Sends a request with the access token, and retries it with a new one if the API refuses the first. */
 export async function fetchSignedIn(request: Request): Promise<Response> {
   const { url, method, headers, signal } = request;
   const body = (await request.text()) || null;

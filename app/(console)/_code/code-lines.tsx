@@ -2,7 +2,7 @@ import { memo } from "react";
 import { type CodeLine, kinds } from "./languages.ts";
 import "./code.css";
 
-/** A text whose first lines are highlighted, as far as `lines` fits them. */
+/** A text whose first lines are highlighted, as far as `lines` match them. */
 export function CodeLines({ text, lines }: Readonly<{ text: string; lines: readonly CodeLine[] }>) {
   const rows = text.split("\n");
   const misfit = rows.findIndex((row, index) => row !== textOf(lines[index]));
@@ -10,7 +10,7 @@ export function CodeLines({ text, lines }: Readonly<{ text: string; lines: reado
   return (
     <>
       {lines.slice(0, count).map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its position
         <Line key={index} line={line} isLast={index === rows.length - 1} />
       ))}
       {rows.slice(count).join("\n")}

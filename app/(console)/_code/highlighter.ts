@@ -51,7 +51,7 @@ export class Highlighting {
       const portion = firstLines(this.#wanted.slice(this.#sent.length));
       this.#sent += portion;
       const lines = await this.#highlight(portion.slice(0, -1));
-      // The worker has given up; the rest stays plain.
+      // The worker failed; the rest stays plain.
       if (lines === null || this.#isClosed) return;
       this.#lines = [...this.#lines, ...lines];
       this.#onLines(this.#lines);

@@ -79,7 +79,7 @@ export async function createTokenizer(name: string) {
   };
 }
 
-/** Joins neighbors of one kind; space takes the kind of what stands before it. */
+/** Joins neighbors of one kind; space takes the kind of the piece before it. */
 function joinPieces(
   tokens: readonly { readonly content: string; readonly color?: string }[],
 ): CodeLine {

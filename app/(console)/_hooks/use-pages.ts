@@ -19,7 +19,7 @@ export interface Pages<T> {
 }
 
 interface Reading<B, T> {
-  /** Returns the address of a page; null stands for the first. */
+  /** Returns the address of a page; null means the first. */
   readonly addressOf: (cursor: string | null) => string;
   readonly itemsIn: (body: B) => readonly T[];
   readonly nextOf: (body: B) => string | null;

@@ -14,7 +14,7 @@ export function onOutdated(listener: () => void): () => void {
 }
 
 /**
- * Imports a module on demand, and finds out whether a failure is for good: see `isOutdated`.
+ * Imports a module on demand, and detects whether a failure is permanent: see `isOutdated`.
  *
  * @throws the error of the import, which a later attempt may avoid
  */
@@ -27,7 +27,7 @@ export async function loadModule<T>(importModule: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A chunk that could not be loaded, because the server cannot be reached or does not have it any more. */
+/** A chunk that could not be loaded, because the server cannot be reached or no longer has it. */
 export const isLoadFailure = (error: unknown): boolean =>
   error instanceof Error && error.name === "ChunkLoadError";
 

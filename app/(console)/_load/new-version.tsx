@@ -5,7 +5,7 @@ import { isOutdated, onOutdated } from "./load-module.ts";
 
 const notYet = () => false;
 
-/** Says that the page was replaced by a deployment, once code of it cannot be loaded any more. */
+/** Notifies the user that a deployment replaced the page, once its code can no longer be loaded. */
 export function NewVersion() {
   const isShown = useSyncExternalStore(onOutdated, isOutdated, notYet);
   return (

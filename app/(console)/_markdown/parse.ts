@@ -16,7 +16,7 @@ const TEXT = /^(?:`+|~+|[^`~])[^\\<![`*~_]{0,299}/;
 let searched = 0;
 const marked = new Marked({
   extensions,
-  // By itself, marked takes the square of the length of a paragraph or a word.
+  // By default, marked takes quadratic time in the length of a paragraph or a word.
   tokenizer: {
     emStrong(src, paragraph) {
       if (/^[*_]/.test(src)) searched += paragraph.length;

@@ -8,7 +8,7 @@ import { sessionEmail } from "./auth.ts";
 
 type Named = Readonly<{ id: string; name: string }>;
 interface ChosenArtist extends Named {
-  /** Of its drawn picture (`Cover`). */
+  /** The seed of its generated cover (`Cover`). */
   readonly seed: string;
 }
 export interface Scope {

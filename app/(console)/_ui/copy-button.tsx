@@ -16,7 +16,7 @@ export function CopyButton({
 }: Omit<ComponentProps<typeof Button>, "onClick"> & {
   readonly text: string;
   readonly label: string;
-  /** Whether it stands among text, as an `IconButton` does. */
+  /** Whether it is part of a text, like an `IconButton`. */
   readonly isSmall?: boolean;
 }) {
   const [copied, setCopied] = useState(false);

@@ -4,7 +4,7 @@ import { ArrowLeft } from "./icons.tsx";
 import { Link } from "./link.tsx";
 
 interface PageProps {
-  /** Of the header; a page of one thing has its own. */
+  /** The title in the header; a page of one thing has its own. */
   readonly title?: string;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;

@@ -22,7 +22,7 @@ const MIN_BAR_PX = 3;
 export const sumOf = (amounts: readonly number[]): number =>
   amounts.reduce((sum, amount) => sum + amount, 0);
 
-/** Bars over time, the oldest first, with the amounts of the one that is pointed at. */
+/** Bars over time, the oldest first, with the amounts of the hovered one. */
 export function StackedBars({
   summary,
   series,
@@ -38,7 +38,7 @@ export function StackedBars({
   readonly bars: readonly Bar[];
   readonly format: (amount: number) => string;
   readonly height?: number;
-  /** How many bars there is room for; fewer stand on the right. */
+  /** The number of bars that fit; fewer are aligned right. */
   readonly slots?: number;
   readonly hasLegend?: boolean;
   /** For the pointer only: the page has another way for the keyboard. */

@@ -45,7 +45,7 @@ type LinkTabsProps = Readonly<{ label: string; tabs: readonly Record<"href" | "l
 export function LinkTabs({ label, tabs }: LinkTabsProps) {
   const path = usePathname();
   const above = tabs.filter(({ href }) => `${path}/`.startsWith(`${href}/`));
-  // "/settings" stands above all of its pages.
+  // "/settings" is the parent of all its pages.
   const current = above.toSorted((a, b) => a.href.length - b.href.length).at(-1);
   return (
     <nav aria-label={label} className={tabBarStyle}>

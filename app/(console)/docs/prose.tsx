@@ -7,7 +7,7 @@ import { ArrowLeft, ArrowRight } from "../_ui/icons.tsx";
 import { Link } from "../_ui/link.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
-/** A sentence of the document: what stands between backticks is code. */
+/** A sentence of the document, with code between backticks. */
 export function Prose({ text }: { readonly text: string }) {
   return text.split("`").map((piece, index) =>
     index % 2 === 0 ? (

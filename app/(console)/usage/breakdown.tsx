@@ -135,7 +135,7 @@ interface ReportProps {
 
 type DayChartProps = ReportProps & { readonly items: readonly UsageItem[] };
 
-/** One measure by day as bars that are divided by what caused it, or as a table. */
+/** One measure by day, as bars divided by cause or as a table. */
 export function DayChart({ days, items, metric, group, names }: DayChartProps) {
   // A run may call several models, so the models' runs add up to more than the day's.
   const isDivided = group !== "day" && !(group === "model" && metric.value === "runs");

@@ -153,7 +153,7 @@ export function UsagePage() {
   );
 }
 
-/** From here on the account is warned. */
+/** The account is warned above this share. */
 const WARNING_SHARE = 0.8;
 
 /** The cost of the month so far, and the budget. */

@@ -1,4 +1,4 @@
-/** Calls the endpoint that a tool stands for. */
+/** Calls the endpoint of a tool. */
 
 import type { Method } from "@platform/endpoint/contract/contract";
 import type { RouteHandler } from "@platform/endpoint/methods";

@@ -80,7 +80,7 @@ export class PostgresDatabase implements Database {
   async #query(statement: { name: string; text: string }, args: string): Promise<AnswerRows> {
     if (this.#keepsSession) return this.#pool.query({ ...statement, values: [args] });
     const call = statement.text.replace("$1", () => pg.escapeLiteral(args));
-    // As one simple message: a prepared statement would be in another session.
+    // One simple message, because a prepared statement would be in another session.
     const results: unknown = await this.#pool.query(TRANSACTION + call);
     return (results as AnswerRows[]).at(-1) ?? { rows: [] };
   }

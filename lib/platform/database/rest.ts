@@ -7,7 +7,7 @@ import { type Database, sqlName } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 10_000;
-/** As many as requests at a time in a process, of which one account may use half. */
+/** The maximum of requests in a process, of which one account may use half. */
 const agent = new EnvHttpProxyAgent({ connections: 128 });
 
 /** @param secretKey bypasses row-level security */

@@ -39,7 +39,7 @@ export interface Claim {
   /** The policy for the message while another turn is active. */
   readonly onBusy: OnBusy;
   readonly credential: RunCredentialForm;
-  /** As `Engine.processId`. */
+  /** The value of `Engine.processId`. */
   readonly claimedBy: string | null;
   readonly callerKeyId: string | null;
   /** The tools that the client runs; null for none. */
@@ -159,7 +159,7 @@ function claimTurn(db: Database, claim: Claim, withTurn: boolean): Promise<Claim
         caller_key_id: claim.callerKeyId,
         credential: claim.credential,
         claimed_by: claim.claimedBy,
-        // As text, because models write the fields in the order of the schema.
+        // JSON text, because models write the fields in the order of the schema.
         client_tools: claim.clientTools && JSON.stringify(claim.clientTools),
         options: claim.options,
       },
@@ -174,7 +174,7 @@ function claimTurn(db: Database, claim: Claim, withTurn: boolean): Promise<Claim
   );
 }
 
-/** A claim may stand although its answer was lost: then it is released, because its run is never started. */
+/** A claim may exist although its answer was lost: then it is released, because its run is never started. */
 export async function claimOrRelease(
   db: Database,
   claim: Claim,

@@ -9,11 +9,11 @@ import type { CallPlace } from "../model-call-contract.ts";
 
 const modelCall = z.object({
   turn: turnState,
-  /** Of the turn or its subagent, up to the call. */
+  /** The steps of the turn or its subagent, up to the call. */
   steps: z.array(z.custom<StepResult>((value) => typeof value === "object" && value !== null)),
   /** The text of the compaction that applied. */
   summary: z.string().nullable(),
-  /** Of the subagent. */
+  /** The subagent's instructions. */
   instructions: z.string().nullable(),
   /** The steps that the message of the answer has of this turn and later ones. */
   steps_since: z.number(),

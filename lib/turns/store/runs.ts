@@ -108,7 +108,7 @@ export function provisionRun(db: Database, plan: RunPlan): Promise<z.output<type
   const setup = {
     ...rest,
     connectors: filled(connectors),
-    // As texts, because JSON in the database does not keep the order of fields.
+    // JSON texts, because the database does not keep the order of fields.
     output_schema: schema ? JSON.stringify(schema) : undefined,
     client_tools: tools && JSON.stringify(tools),
     deliver: entries && { entries, approval_days: config().APPROVAL_DAYS },

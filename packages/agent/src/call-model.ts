@@ -57,7 +57,7 @@ interface Exceeded {
 
 /** A shorter conversation fits into the context of any model. */
 const SMALL_CONVERSATION_TOKENS = 2_000;
-/** How many times as large as estimated a request may be, by the count of its model. */
+/** The factor by which a request may exceed its estimate, by the count of its model. */
 const ESTIMATE_TOLERANCE = 1.25;
 /** No model for agents has a smaller window. Numbers of errors look alike. */
 const MIN_WINDOW_TOKENS = 4_000;

@@ -47,7 +47,7 @@ export const tokensOf = (messages: readonly ModelMessage[]): number =>
 
 const tokensOfTools = new WeakMap<ToolSet, Promise<number>>();
 
-/** Estimates the tokens of what every request has: the instructions and the tools with their schemas. */
+/** Estimates the tokens that every request has: the instructions and the tools with their schemas. */
 export async function fixedTokens(instructions: string, tools: ToolSet): Promise<number> {
   let ofTools = tokensOfTools.get(tools);
   if (!ofTools) {
@@ -93,9 +93,9 @@ export type Plan =
     };
 
 export interface Size {
-  /** Of the whole request, as measured or estimated. */
+  /** The tokens of the whole request, measured or estimated. */
   readonly tokens: number;
-  /** Of the whole request, as estimated. */
+  /** The estimated tokens of the whole request. */
   readonly estimated: number;
   readonly budget: number;
   /** Whether a caller has requested it, however small the request is. Default: false. */
@@ -113,13 +113,13 @@ export function planCompaction(
 ): Plan | null {
   if (tokens <= budget * COMPACT_ABOVE && !isRequested) return null;
   const visible = visibleUnits(units, state);
-  // Where the whole was measured, its parts take as much more than was estimated.
+  // If the whole was measured, its parts are scaled by the same factor.
   const scale = Math.max(1, tokens / estimated);
   const newest = visible.findLastIndex(({ role }) => role === "assistant");
   const files: ResultFile[] = [];
   let after = tokens;
   let cleared = state;
-  // A report stands for many steps, so reports go last.
+  // A report replaces many steps, so reports are cleared last.
   for (const field of ["clearedTo", "reportsClearedTo"] as const) {
     const from = indexOf(visible, state[field]) + 1;
     for (const unit of visible.slice(from, Math.max(newest, 0))) {

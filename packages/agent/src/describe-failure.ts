@@ -94,8 +94,8 @@ const MAX_RETRY_DELAY_MS = 5_000;
 const RETRY_DELAY_MS = 1_000;
 
 /**
- * Returns after how many milliseconds the model is called once more before its fallback is, or undefined
- * if that cannot help soon.
+ * Returns the delay in milliseconds before the model is retried, or undefined if its fallback should be
+ * called.
  */
 export function retryDelayMs(failure: unknown): number | undefined {
   if (isTimeout(failure) || statusOf(failure) === 404) return undefined;

@@ -8,10 +8,10 @@ import { MAX_PDF_PAGES, PDF_PAGE_TOKENS, pdfMetadata } from "./pdf-tokens.ts";
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
 const DATA_URL = /^data:[^,]*,/i;
 const IMAGE = /^image\//i;
-/** Of a conversation, the newest first. */
+/** The images of a conversation, the newest first. */
 const MAX_IMAGES = 10;
 const PDF = /^application\/pdf$/i;
-/** Of a larger one, or one with more pages, the model gets only the path. */
+/** If a PDF is larger or has more pages, the model gets only its path. */
 const MAX_PDF_BYTES = 10 * 1024 * 1024;
 
 /** How PDFs are shown to a model. */

@@ -40,7 +40,7 @@ import { tooLong } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { withResults } from "./models/acceptable-prompt.ts";
 
-/** Of an integer in an error. */
+/** The maximum of an integer in an error. */
 const MAX_SHOWN_DIGITS = 40;
 
 interface AnswerRequest {
@@ -131,7 +131,7 @@ async function openStream(request: AnswerRequest) {
   });
 }
 
-/** Why an answer ends that has no room left in the context, as Anthropic's and Z.ai's servers say it. */
+/** The reason of Anthropic's and Z.ai's servers for an answer that has no room left in the context. */
 const WINDOW_EXCEEDED = "model_context_window_exceeded";
 
 type Part = TextStreamPart<ToolSet>;
@@ -305,7 +305,7 @@ class AnswerContent {
     let shown = part;
     if (part.type === "text-start" || part.type === "text-delta" || part.type === "text-end") {
       this.#firstText ??= { id: part.id };
-      // As the SDK does it, each delta of the first text repeats the newest metadata of its deltas.
+      // Like the SDK, each delta of the first text repeats the newest metadata of its deltas.
       if (part.type === "text-delta" && part.id === this.#firstText.id) {
         this.#firstText.metadata = part.providerMetadata ?? this.#firstText.metadata;
         shown = { ...part, providerMetadata: this.#firstText.metadata };
@@ -337,7 +337,7 @@ const withoutDigits = (call: TypedToolCall<ToolSet>, integer: string): TypedTool
 class Blocks {
   readonly #type: Block["type"];
   readonly #used = new Set<string>();
-  /** By the provider's ids. */
+  /** Ids by the provider's ids. */
   readonly #ids = new Map<string, string>();
   readonly #open = new Map<string, Block>();
 

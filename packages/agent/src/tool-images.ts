@@ -13,9 +13,9 @@ import { isMcpName } from "./tools/mcp-tool.ts";
 /** The tool that names images in a field. */
 const READ = "read";
 
-/** Of a turn, or of a subagent. */
+/** The maximum of a turn, or of a subagent. */
 const MAX_SHOWN = 30;
-/** Of the images of a request, the newest first. */
+/** The images of a request, the newest first. */
 const MAX_SHOWN_BYTES = 15 * 1024 * 1024;
 const PATH = /\/home\/agent\/\.results\/image-[0-9a-f]{16}\.(?:png|jpeg|gif|webp)/g;
 const URL_START = "sandbox:";

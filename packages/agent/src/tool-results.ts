@@ -11,7 +11,7 @@ const MIN_RESULT_TOKENS = 4_000;
 const MAX_RESULT_TOKENS = 16_000;
 /** The share of a shortened text that is its head. */
 const HEAD_SHARE = 2 / 3;
-/** Of many results of one step, each gets no less. */
+/** The minimum for each of many results of one step. */
 const MIN_SHOWN_TOKENS = 100;
 /** Where the complete text of a result is, relative to the sandbox's home. */
 const RESULTS_FOLDER = ".results";
@@ -249,7 +249,7 @@ function takeTokens(text: string, tokens: number, from: "start" | "end" = "start
 /** How much of the values before a text stays of a result that is cleared. */
 const MAX_HEAD_CHARS = 120;
 
-/** Returns what stands for a result that is left out, and the file that must have its text unless it has one. */
+/** Returns the note that replaces a result, and the file that must have its text unless it has one. */
 export function clearResult({ toolCallId, output }: Omit<GivenResult, "toolName">): ShownResult {
   const text = resultText(output);
   const values = /^(?:\w+: .*\n)*\w+:\n/.exec(text)?.[0] ?? "";

@@ -2,7 +2,7 @@
 import { type Failure, type Models, tryToWrite } from "./try-models.ts";
 
 const MAX_TITLE_CHARS = 60;
-/** Of the message and of the answer in the prompt. */
+/** The maximum of the message and of the answer in the prompt. */
 const MAX_TEXT_CHARS = 2_000;
 
 const INSTRUCTIONS = `You name conversations. The message of the user has the start of a conversation between a person and an agent: the person's first message and the agent's answer.

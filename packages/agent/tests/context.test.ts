@@ -205,7 +205,7 @@ describe("a compacted conversation", () => {
     expect(stateFor(7_000).reportsClearedTo?.step).toBe(0);
   });
 
-  test("without a summary gives what fits, or the newest request alone", () => {
+  test("without a summary gives the newest messages that fit, or the newest request alone", () => {
     fc.assert(
       fc.property(turns, fc.integer({ min: 1, max: 6_000 }), (given, room) => {
         const units = unitsFor(given);
@@ -299,7 +299,7 @@ describe("a result", () => {
     expect(estimateTokens("日本語".repeat(100))).toBe(200);
   });
 
-  test("has a file of its own, also when its id is repeated or names another folder", () => {
+  test("has a separate file, even if its id is repeated or names another folder", () => {
     const pathOf = (toolCallId: string, value: string) =>
       show(value.repeat(50_000), "bash", toolCallId).files[0]?.path;
     expect(pathOf("0", "a")).not.toBe(pathOf("0", "b"));
@@ -339,7 +339,7 @@ describe("a result", () => {
   });
 });
 
-test("what a model says of its window counts for the account whose request it rejected", async () => {
+test("a window from an error message counts for the account whose request was rejected", async () => {
   const models = { list: async () => null } as unknown as ModelProvider;
   const windows = new ContextWindows(models, 128_000);
   windows.learn("one", "model", 8_000);

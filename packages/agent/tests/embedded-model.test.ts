@@ -155,7 +155,7 @@ describe("several requests", () => {
   });
 });
 
-describe("the report tells what came back", () => {
+describe("the report contains the results", () => {
   test.each<[string, unknown, string]>([
     ["run `x`", { error: "Stopped" }, "running `x` was stopped."],
     ["run `x`", { error: "no such file" }, "running `x` failed: no such file"],
@@ -182,7 +182,7 @@ describe("the report tells what came back", () => {
 });
 
 describe("text", () => {
-  test("what no rule covers is answered with what this is and how to get a real model", () => {
+  test("a request outside of the rules is answered with an introduction and the way to a real model", () => {
     const { text, steps } = play("What is the meaning of life?", shell);
     expect(steps).toEqual([]);
     expect(text).toMatch(/rule-based model: a small stand-in, not an AI/);

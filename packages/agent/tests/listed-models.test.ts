@@ -47,7 +47,7 @@ test("the context window is read in the field of each server", async () => {
     unknown: null,
   });
   expect(listed?.[1]?.inputs).toEqual(["image", "pdf"]);
-  // As Together does it.
+  // The format of Together.
   expect(await list(models)).toEqual(listed);
   expect(await list({ error: "no" })).toBeNull();
 });

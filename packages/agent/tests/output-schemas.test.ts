@@ -48,7 +48,7 @@ it.each(outputSchemas)("$name: as the input of a tool it says the same", ({ sche
   const isValid = ajv.compile(input);
   const inputOf = (value: unknown) => (isWrapped(schema) ? { output: value } : value);
   expect(isValid(inputOf(row.valid))).toBe(true);
-  // Its pattern takes this engine, which is another one, years.
+  // This engine, which is another one, would need years for the pattern.
   if (row.invalid === undefined || row.name.startsWith("a pattern that backtracks")) return;
   expect(isValid(inputOf(row.invalid))).toBe(false);
 });
@@ -81,7 +81,7 @@ it("matches each of several patterns", () => {
   expect(errorsOf(schema, { a: "b", b: "a", cc: "a" })).toHaveLength(3);
 });
 
-it("fails if the worker does, because that is no fault of the output", async () => {
+it("fails if the worker does, because the output is not at fault", async () => {
   const submitted = { value: 1, root: "" };
   const schema = { type: "nothing that checkSchema accepts" };
   await expect(checkOutput({ ...work, schema }, submitted, signal)).rejects.toThrow();

@@ -42,7 +42,7 @@ const messages: ModelMessage[] = [
 ];
 
 describe.each(PROFILES)("the server of %s", (profile) => {
-  test("answers, and what it refuses is not sent twice", async () => {
+  test("answers, and refused fields are not sent twice", async () => {
     const models = modelsAt(server.url);
     const request = () => ({
       model: models.resolve(`fake-${profile}`),

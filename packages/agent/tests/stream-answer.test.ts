@@ -105,7 +105,7 @@ function brokenAfter(parts: readonly LanguageModelV4StreamPart[]) {
   });
 }
 
-/** As they are stored, with the ids that were made up in place of ones used twice numbered. */
+/** The stored form, with invented ids in place of duplicates numbered. */
 function comparable(seen: Seen): unknown {
   const made = new Map<string, string>();
   const text = JSON.stringify(seen);
@@ -310,7 +310,7 @@ describe("a call", () => {
     expect(await callsOf(ours)).toEqual(await callsOf(theirs));
   });
 
-  it("ends at once when it is stopped, even if the model goes on", async () => {
+  it("ends at once when it is stopped, even if the model continues", async () => {
     const stop = new AbortController();
     let cancelled = false;
     const model = new MockLanguageModelV4({
@@ -336,7 +336,7 @@ describe("a call", () => {
     expect(cancelled).toBe(true);
   });
 
-  it("fails with what the writer of its chunks throws", async () => {
+  it("fails with the error of the writer of its chunks", async () => {
     const model = modelOf([{ type: "text-start", id: "0" }, finished]);
     const full = new Error("The log is full");
     const failing = streamAnswer({

@@ -212,7 +212,7 @@ test("tags are reasoning only at the start of an answer", async () => {
   expect(await texts("◁think▷a◁/think▷b")).toEqual(["a", "b"]);
 });
 
-test("a whole answer is read alike, so that a title has no reasoning", async () => {
+test("a whole answer is read alike: a title has no reasoning", async () => {
   const message = { role: "model", content: "<think>Short</think>\n\nTwo tours", refusal: null };
   pieces = [Buffer.from(JSON.stringify({ id: 1, choices: [{ message, finish_reason: "eos" }] }))];
   const { content, finishReason } = await open().resolve("model").doGenerate({ prompt });

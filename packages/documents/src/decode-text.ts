@@ -5,7 +5,7 @@ type DecodedText = { readonly text: string; readonly encoding: string };
 
 /** The sample of a file that distinguishes text from binary data. */
 const SAMPLE_BYTES = 64 * 1024;
-/** Of a text, to guess its encoding: each encoding is tried. */
+/** The sample for guessing the encoding: each encoding is tried. */
 const GUESSED_BYTES = 8 * 1024;
 /** A text in UTF-8 with some damage has more whole characters than broken ones. */
 const WHOLE_FOR_EACH_BROKEN = 5;
@@ -91,7 +91,7 @@ const SCRIPTS = [
 ];
 const scriptOf = (char: string): number => SCRIPTS.findIndex((script) => script.test(char));
 
-/** Returns a number that is high if words have one script and a usual case, and if signs stand outside of them. */
+/** Returns a high number if words have one script and a usual case, and signs are outside of them. */
 function plausibility(text: string): number {
   let score = 0;
   const hasKana = /[\u3041-\u30fa]/.test(text);
@@ -106,7 +106,7 @@ function plausibility(text: string): number {
       const script = scriptOf(char);
       if (neighbors.some((each) => scriptOf(each) !== script)) score -= 3;
       if (script !== 0) {
-        // A character of two bytes stands for two of one byte. Japanese has kana.
+        // A two-byte character replaces two of one byte. Japanese has kana.
         score += script === 3 ? 2.2 : script > 0 ? 1 : hasKana ? 2.1 : 2;
         if (/\p{Lu}/u.test(char) && /\p{Ll}/u.test(before)) score -= 2;
         continue;

@@ -30,11 +30,11 @@ export interface DocumentText {
   readonly sections: readonly Section[];
   /** The whole sheets of a spreadsheet, for scripts. */
   readonly sheets: readonly Sheet[];
-  /** How many pages a PDF has of which none has text; absent for any other document. */
+  /** The number of pages of a PDF without any text; absent for any other document. */
   readonly scannedPages?: number;
 }
 
-/** How many pages of a scanned PDF are made images at a time. */
+/** The number of pages of a scanned PDF that are rendered at a time. */
 export const MAX_SCANNED_PAGES = 10;
 
 export interface InspectedPdf {
@@ -44,7 +44,7 @@ export interface InspectedPdf {
 }
 
 export interface ScannedPage {
-  /** From 1. */
+  /** Counts from 1. */
   readonly number: number;
   readonly png: Uint8Array;
 }

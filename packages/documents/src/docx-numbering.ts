@@ -5,7 +5,7 @@ import { all, find, numberOf, symbolOf, valOf, type Xml } from "./office-package
 /** Longer chains of styles are loops. */
 const MAX_ANCESTORS = 32;
 const LEVELS = 9;
-/** Of bullets, only check boxes are shown as they are. */
+/** Check boxes are the only bullets shown as they are. */
 const CHECK_MARKS = /^[☐☑☒✓✔✗✘□■❑❒❏▢]$/u;
 
 interface List {
@@ -142,7 +142,7 @@ function count(
   }
 }
 
-/** The formats of Word 2010 stand in an alternative, and have no name. */
+/** Formats of Word 2010 are in an alternative, and have no name. */
 const formatOf = (level: Xml | undefined): string =>
   level && find(level, "AlternateContent") ? "custom" : (valOf(level, "numFmt") ?? "decimal");
 

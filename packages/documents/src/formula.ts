@@ -21,9 +21,9 @@ type Read = (area: Area, isCell: boolean, nesting: number) => readonly number[] 
 
 const MAX_FORMULA_CHARS = 8_192;
 const MAX_NESTING = 64;
-/** Of cells that need other cells, with the nesting in each. */
+/** The depth of cells that need other cells, with the nesting in each. */
 const MAX_DEPTH = 300;
-/** By all formulas of a workbook. */
+/** The maximum for all formulas of a workbook. */
 const MAX_READ_CELLS = 20_000_000;
 const LAST_ROW = 1_048_575;
 
@@ -32,7 +32,7 @@ const REFUSED =
   /^(?:WEBSERVICE|HYPERLINK|IMAGE|RTD|DDE|CALL|REGISTER|EXEC|PY|INFO|STOCKHISTORY|SQL|CUBE|IMPORT|GOOGLE)/;
 const TOKEN =
   /\s*(?:(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:E[+-]?\d+)?)(?![\w.])|(?<text>"(?:[^"]|"")*"|(?:TRUE|FALSE)(?![\w(.!]))|(?:(?<sheet>'(?:[^']|'')+'|[\p{L}_][\p{L}\p{N}_.]*)!)?(?<area>\$?[A-Z]{1,3}\$?[1-9]\d{0,6}(?::\$?[A-Z]{1,3}\$?[1-9]\d{0,6})?|\$?[A-Z]{1,3}:\$?[A-Z]{1,3})(?![\w(.!:])|(?<name>[A-Z][A-Z\d.]*)\(|(?<symbol><=|>=|<>|[-+*/^&=<>%(),]))\s*/iuy;
-/** From the loosest to the tightest. */
+/** Ordered from the loosest to the tightest. */
 const OPERATORS = [["=", "<>", "<", "<=", ">", ">="], ["&"], ["+", "-"], ["*", "/"], ["^"]];
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -148,7 +148,7 @@ function areaOf(text: string, given: string | undefined, sheets?: ReadonlySet<st
 }
 
 /**
- * Computes the formulas of a workbook as far as they have only functions that are known here and no cycles.
+ * Computes the formulas of a workbook that use only supported functions and have no cycles.
  * @throws DocumentError for a formula that adds up a text of digits, which programs leave out without a word
  */
 export function computeFormulas(grids: readonly Grid[]): void {

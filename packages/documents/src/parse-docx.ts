@@ -333,7 +333,7 @@ const noteMark = (kind: string, number: number): string =>
 const isOn = (toggle: Xml | undefined): boolean =>
   toggle !== undefined && !/^(?:false|0|off)$/.test(toggle.attributes.get("val") ?? "1");
 
-/** Returns the descendants of that name in a table or a row, which may stand in content controls. */
+/** Returns the descendants of that name in a table or a row, including ones in content controls. */
 const within = (element: Xml, name: string): Xml[] =>
   element.children.flatMap((child) => {
     if (child.name === name) return [child];

@@ -15,7 +15,7 @@ const STUB_SHARE = 0.25;
 const MAX_LINK_CHARS = 2_000;
 
 interface Mail {
-  /** By their names, in the order in which they are shown. */
+  /** The fields by name, in the order in which they are shown. */
   readonly fields: Readonly<Record<string, string>>;
   readonly text: string;
   readonly html: string;
@@ -166,7 +166,7 @@ function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, 
       } else if (/^h\d$/.test(name)) parts.push(`${"#".repeat(Number(name[1]))} `);
       else if (name === "img" && alt.trim() !== "") parts.push(`[image: ${alt.trim()}]`);
       else if (name === "img") increment(omitted, "image");
-      // Of links in links, which HTML does not know, the outer one counts.
+      // HTML has no nested links, so the outer one counts.
       else if (name === "a") links.push({ href: links.length > 0 ? "" : href, from: parts.length });
     },
     ontext(text) {

@@ -166,7 +166,7 @@ function textOfItems(items: readonly Placed[]): string {
   let end: Pick<Placed, "x" | "y" | "angle"> | undefined;
   for (const item of items) {
     const { x, y, size, angle } = item;
-    // A space of any width may stand between two columns.
+    // A space of any width may separate two columns.
     if (item.text.trim() !== "") {
       const isSameLine = end?.angle === angle && Math.abs(end.y - y) < size / 2;
       const gap = isSameLine && end ? x - end.x : 0;

@@ -57,7 +57,7 @@ interface Group {
   readonly defaultFont: number;
   /** -1 for the default one. */
   readonly font: number;
-  /** Characters after a Unicode one, which stand for it in old readers. */
+  /** Characters after a Unicode one, which replace it in old readers. */
   readonly skips: number;
   readonly isHidden: boolean;
   readonly isDeleted: boolean;

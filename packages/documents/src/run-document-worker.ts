@@ -11,7 +11,7 @@ import type { DocumentFormat } from "./document.ts";
 const TIMEOUT_MS = 60_000;
 const MAX_HEAP_MIB = 1_024;
 
-/** Whose share of this machine the work on documents takes. */
+/** The share of this machine that the work on documents uses. */
 export interface DocumentWork {
   readonly accountId: string;
   readonly queue: Queue;

@@ -90,7 +90,7 @@ export function wrap(glyphs: readonly Glyph[], width: number): Glyph[][] {
   const lines: Glyph[][] = [];
   let start = 0;
   let x = 0;
-  /** Where the word starts that is being read. */
+  /** The start of the current word. */
   let word = 0;
   let beforeWord = 0;
   const end = (at: number) => {

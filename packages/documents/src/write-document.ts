@@ -9,14 +9,14 @@ import {
 
 export interface WrittenDocument {
   readonly bytes: Uint8Array;
-  /** Of a spreadsheet of one sheet. */
+  /** The rows of a spreadsheet of one sheet. */
   readonly rows?: number;
   readonly columns?: number;
-  /** Of a spreadsheet of several sheets. */
+  /** The sheets of a spreadsheet of several. */
   readonly sheets?: readonly { name: string; rows: number; columns: number }[];
-  /** Of a spreadsheet; `as_text` counts texts that start with `=` and are none. */
+  /** The formulas of a spreadsheet; `as_text` counts texts that only look like formulas. */
   readonly formulas?: { computed: number; without_value: number; as_text: number };
-  /** Of a PDF document. */
+  /** The pages of a PDF document. */
   readonly pages?: number;
 }
 

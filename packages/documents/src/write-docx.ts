@@ -8,7 +8,7 @@ const PACKAGE = "http://schemas.openxmlformats.org/package/2006";
 const WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml";
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/** In twentieths of a point: A4 with margins of an inch. */
+/** A4 with margins of an inch, in twentieths of a point. */
 const TEXT_WIDTH = 11_906 - 2 * 1_440;
 const INDENT = 400;
 const RIGHT_TO_LEFT =

@@ -2,7 +2,7 @@
 import { type AppError, isAppError } from "./contract/app-error.ts";
 import type { Page, PageRequest } from "./contract/pagination.ts";
 
-/** Resolves to the error of a use case, or to the success that `describe` makes of its value. */
+/** Resolves to the error of a use case, or to the success that `describe` returns for its value. */
 export async function answer<V, const S>(
   result: Promise<V | AppError>,
   describe: (value: V) => S | Promise<S>,

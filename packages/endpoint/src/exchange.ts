@@ -35,7 +35,7 @@ export interface Service<Caller extends Principal = Principal, App = unknown> {
   runInSlot<T>(exchange: Exchange<Caller, App>, run: () => Promise<T>): Promise<T>;
   /** Notes the answer before the caller reads it. @param body undefined for streams and bytes */
   recordAnswerSources(exchange: Exchange<Caller, App>, body: unknown): Promise<void>;
-  /** Returns the error that a throw stands for, such as an outage; null for a defect. */
+  /** Returns the error for a throw, such as an outage; null for a defect. */
   failureOf(error: unknown): AppError | null;
   /** Records a request that has been answered in `ms` milliseconds. */
   record(exchange: Exchange<Caller, App>, status: number, ms: number): void;
@@ -80,17 +80,17 @@ export interface Exchange<Caller extends Principal = Principal, App = unknown> {
 
   /** Replaced by `authorize` where it has to read a body of bytes. */
   request: Request;
-  /** Of the path; undefined where the contract declares none. */
+  /** The path's parameters; undefined where the contract declares none. */
   params: Readonly<Record<string, unknown>> | undefined;
-  /** From `identify`. Null for a caller without a credential. */
+  /** Set by `identify`. Null for a caller without a credential. */
   caller: Caller | null;
-  /** From `identify`: the refusal of an account that the request names, reported by `authorize`. */
+  /** Set by `identify`: the refusal of an account that the request names, reported by `authorize`. */
   denied: AppError | null;
-  /** From `identify`: the verdict of the rate limit; null where none applies. */
+  /** Set by `identify`: the verdict of the rate limit; null where none applies. */
   rate: RateVerdict | null;
-  /** From `identify` where the body names accounts, else from `readBody`. */
+  /** Set by `identify` if the body names accounts, else by `readBody`. */
   body: ReadBody | AppError | undefined;
-  /** From `parse`. */
+  /** Set by `parse`. */
   input: ParsedInput;
 }
 

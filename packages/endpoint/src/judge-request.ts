@@ -9,7 +9,7 @@ interface Pattern {
 
 const noFindings = { onConflict: () => {}, onUnknown: () => {} };
 
-/** A name in braces stands for any segment. */
+/** A name in braces matches any segment. */
 const isParameter = (segment: string): boolean => segment.startsWith("{");
 
 const matches = ({ segments }: Pattern, given: readonly string[]): boolean =>

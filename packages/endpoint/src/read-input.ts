@@ -76,7 +76,7 @@ class TooLarge extends Error {
 function undecodable(error: unknown): AppError {
   if (error instanceof TooLarge) return tooLarge;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  // Of zlib and of Brotli.
+  // Errors of zlib and Brotli.
   if (!/^(?:Z_|ERR__)/.test(code)) throw error;
   return appError("invalid_request", "The request body is not encoded as Content-Encoding says");
 }
@@ -94,7 +94,7 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
   return parseJson(text, limit);
 }
 
-/** Resolves to a ZIP archive as the JSON `{zip}` that stands for it. Errors: 413. */
+/** Resolves to a ZIP archive as the JSON `{zip}`. Errors: 413. */
 export async function readZipBody(request: Request, limit: number): Promise<ReadBody | AppError> {
   const bytes = await readBytes(request, limit);
   if (!(bytes instanceof Uint8Array)) return bytes;

@@ -6,7 +6,7 @@ import { exchangeOf } from "./exchange.ts";
 
 const effect = { id: null, idempotencyKey: null };
 
-it("returns what the use case refuses", async () => {
+it("returns the refusal of the use case", async () => {
   const refusal = appError("not_found", "Session not found");
   expect(await handle(exchangeOf({ handle: async () => refusal }), effect)).toBe(refusal);
 });

@@ -41,7 +41,7 @@ it("says why a request was refused", async () => {
   });
 });
 
-it("writes a failure as an error, with what was thrown", async () => {
+it("writes a failure as an error, with the thrown value", async () => {
   expect(await lineOf(500, new Error("broken"))).toMatchObject({
     level: pino.levels.values.error,
     err: { message: "broken" },

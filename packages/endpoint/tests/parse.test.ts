@@ -48,7 +48,7 @@ it("reports a wrong parameter before a wrong body, and names both", async () => 
   });
 });
 
-it("keeps what the schemas return; an optional null counts as absent", async () => {
+it("keeps the values of the schemas; an optional null counts as absent", async () => {
   const exchange = given({ query: "?limit=5", body: { title: "Tour", tag: null, extra: 1 } });
   expect(await parse(exchange)).toBeUndefined();
   expect(exchange.input).toEqual({

@@ -41,7 +41,7 @@ describe("a throw", () => {
     expect(cause).toBe(error);
   });
 
-  it("after the client has gone is no failure of the service", async () => {
+  it("after the client has gone is not a failure of the service", async () => {
     const exchange = exchangeOf({ signal: AbortSignal.abort() });
     const { response } = await respond(exchange, failing(new DOMException("gone", "AbortError")));
     expect(response.status).toBe(400);

@@ -1,4 +1,4 @@
-/** The header that lists ignored fields, and the one that asks to refuse them. */
+/** The header that lists ignored fields, and the one that makes the API refuse them. */
 
 import { describe, expect, it } from "vitest";
 import { listFields } from "../src/ignored-fields.ts";

@@ -51,12 +51,12 @@ describe("the visible text", () => {
     }
   });
 
-  it("counts what cannot be seen, but no blanks and no emoji", () => {
+  it("counts invisible characters, but no blanks and no emoji", () => {
     expect(countInvisible("a\u{e0041}\u200b ⟨x⟩ \u00a0 👨‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿")).toBe(3);
   });
 });
 
-test("tag characters are found, but for those of flags", () => {
+test("tag characters are found, except in flags", () => {
   expect(["🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "plain", "👨‍👩‍👧"].map(hasTags)).toEqual([false, false, false]);
   const inFlag = "🏴\u{e0072}\u{e006d}\u{e007f}";
   expect(["a\u{e0041}", inFlag, "🏴󠁧󠁢󠁥󠁮󠁧󠁿\u{e0041}", "\u{e0001}"].map(hasTags)).not.toContain(false);

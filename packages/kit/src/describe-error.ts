@@ -18,9 +18,9 @@ const PLAIN_AI_ERRORS = new Set([
 ]);
 /** Zod, YAML, structured clones, and `JSON.parse`, which throws a SyntaxError. */
 const QUOTING_NAME = /^(?:\$?Zod\w*|YAML\w*|DataCloneError|SyntaxError)$/;
-/** Of Node ("Received '…'"), CSV, and PostgreSQL: errors in data, and in an expression such as a text search. */
+/** Errors of Node ("Received '…'"), CSV, and PostgreSQL: in data, and in expressions such as searches. */
 const QUOTING_CODE = /^(?:ERR_INVALID_\w+|CSV_\w+|22[0-9A-Z]{3}|42601)$/;
-/** Of `fetch`: the value of a header. */
+/** Errors of `fetch`: the value of a header. */
 const QUOTING_MESSAGE = /^Headers?\.|is an invalid header value/;
 
 function quotesInput(error: Error & { readonly code?: unknown }): boolean {

@@ -7,7 +7,7 @@ import { processWide } from "./process-wide.ts";
  */
 type LastWork = (deadline: AbortSignal, served: Promise<unknown>) => Promise<void>;
 
-/** The graceful end of this process: after SIGTERM it takes no new work and hands over its runs. */
+/** The graceful end of this process: after SIGTERM it takes no new work and releases its runs. */
 class Drain {
   readonly #work: LastWork[] = [];
   #hasBegun = false;

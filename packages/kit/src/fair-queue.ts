@@ -15,7 +15,7 @@ export interface FairQueueLimits {
   readonly name: string;
   /** The slots that all accounts share. */
   readonly slots: number;
-  /** The maximum of one account, where that is less than its fair share. */
+  /** The maximum of one account, if it is less than its fair share. */
   readonly slotsPerAccount?: number;
   /** The maximum number of waiting callers of one account; further ones are refused at once. */
   readonly waitersPerAccount: number;
@@ -43,7 +43,7 @@ type Release = () => void;
 
 interface Waiter {
   readonly start: () => void;
-  /** When it came, in the time of `performance.now()`. */
+  /** The time of arrival, in the time of `performance.now()`. */
   readonly since: number;
 }
 

@@ -9,7 +9,7 @@ const ADDRESS = new RegExp(
   "giu",
 );
 
-/** With the dots of other scripts, which browsers take for dots, too. */
+/** Includes the dots of other scripts, which browsers treat as dots, too. */
 const LINKED = new RegExp(DOMAIN.replaceAll("\\.", "[.。．｡]"), "giu");
 
 /** A longer text may have any addresses: finding them takes the square of its length. */

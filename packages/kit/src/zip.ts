@@ -37,7 +37,7 @@ const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\\/:*?"<>|]/gu;
 /** Names that Windows opens as devices, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])(?= *(?:\.|$))/i;
 
-/** Returns a name of one file that no file system takes for a path, a device or something hidden. */
+/** Returns a name of one file that no file system treats as a path, a device or a hidden file. */
 export function safeFileName(name: string): string {
   const safe = name
     .replace(UNSAFE, "_")

@@ -17,7 +17,7 @@ const DEADLINE_SECONDS = 10;
 const MAX_SCANS = 50;
 const START_OF_SCAN = Buffer.from([0xff, 0xda]);
 
-/** How long a small version is kept, and how many: one has about 10 to 60 kB. */
+/** How long a small version is cached, and how many: one has about 10 to 60 kB. */
 export const THUMBNAIL_CACHE = { ttlMs: 60 * 60 * 1000, maxEntries: 300 } as const;
 
 /**

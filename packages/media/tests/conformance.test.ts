@@ -103,7 +103,7 @@ describe.each(Object.entries(providers))("%s", (name, create) => {
     expect(await isEmpty(folder)).toBe(true);
   });
 
-  test("does nothing for whom nobody waits any more, and leaves nothing behind", async () => {
+  test("does nothing once no one waits, and leaves nothing behind", async () => {
     const folder = await mediaFolder.folder();
     const signal = AbortSignal.abort();
     expect(isAppError(await provider.video(videoOrder({ image }), folder, signal))).toBe(true);

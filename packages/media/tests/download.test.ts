@@ -89,7 +89,7 @@ describe("a download", () => {
     expect((await fetchFrom(`${origin}/large`)).fault).toBe("must be at most 1 MiB");
   });
 
-  test("is asked for without anything that tells who asks", async () => {
+  test("is requested without information about the caller", async () => {
     const { path } = await fetchFrom(`${origin}/headers`);
     const headers: unknown = JSON.parse(await readFile(path, "utf8"));
     for (const name of ["authorization", "cookie", "x-api-key", "referer", "origin"]) {
@@ -112,7 +112,7 @@ describe("a download that is refused while it arrives", () => {
     expect((await fetchFrom(origin + path)).fault).toBe("could not be fetched");
   });
 
-  test("anything, as soon as nobody needs it any more", async () => {
+  test("anything, as soon as no one needs it any longer", async () => {
     const controller = new AbortController();
     const fetching = fetchFrom(`${origin}/stalled`, limits, controller.signal);
     await expect.poll(() => paths.at(-1)).toBe("/stalled");

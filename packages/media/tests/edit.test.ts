@@ -110,7 +110,7 @@ describe("a generated video", () => {
     expect(mixed[2]).toBeGreaterThan(0.01);
   });
 
-  test("sees what the step before has made", async () => {
+  test("sees the result of the previous step", async () => {
     const path = await edited(
       { kind: "trim", start: 0.5 },
       { kind: "frame", aspect: 1, width: 256, height: 256 },

@@ -373,7 +373,7 @@ describe("once it is submitted", () => {
   });
 });
 
-describe("what a model says that it made", () => {
+describe("the model's description of its result", () => {
   test.each([
     ["at a private address", "http://169.254.169.254/latest/meta-data"],
     ["by plain http", "http://example.com/video.mp4"],

@@ -29,7 +29,7 @@ async function probe(bytes: Uint8Array, signal = never) {
 }
 
 describe("a probe", () => {
-  test("tells what a file holds by its content", async () => {
+  test("recognizes the content of a file", async () => {
     expect(await probe(await makeImage("webp"))).toEqual({
       kind: "image",
       width: 320,
@@ -65,7 +65,7 @@ describe("a probe", () => {
     expect(await probe(await make())).toBeNull();
   });
 
-  test("is null when nobody waits any more", async () => {
+  test("is null when no one waits any longer", async () => {
     expect(await probe(await makeVideo(1), AbortSignal.abort())).toBeNull();
   });
 

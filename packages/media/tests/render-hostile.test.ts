@@ -160,7 +160,7 @@ function spoil(bytes: Buffer): Buffer {
 }
 
 describe("audio that is", () => {
-  test("longer than a minute, whatever its head says, is refused", async () => {
+  test("longer than a minute is refused, even if its head says otherwise", async () => {
     const samples = Buffer.alloc(90 * 8000, 128);
     const endless = makeWav(samples, 8000, 8, 0xffffffff);
     for (const bytes of [endless, makeWav(samples, 8000, 8, samples.length)]) {

@@ -66,7 +66,7 @@ test("a reference gives shape and colours, and its part in the picture", async (
   expect(colder).toBeGreaterThan(cold);
 });
 
-test("a prompt of nothing but signs, of markup, or of another script is no fault", async () => {
+test("a prompt of only signs, of markup, or of another script is accepted", async () => {
   for (const prompt of ["", "!!! ???", "<b>&amp;</b> \" ' <span foreground='red'>", "夜の雨 🌧️"]) {
     expect(await render({ prompt, seed: 1 })).toHaveLength(1);
   }

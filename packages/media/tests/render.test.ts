@@ -20,9 +20,9 @@ import {
 } from "../../../tests/support/harness/decode.ts";
 import type { MediaFile, VideoOrder } from "../src/port.ts";
 
-/** Of two pictures that show the same, one of them through the encoder. */
+/** The maximum for two pictures of the same content, one of them through the encoder. */
 const SAME = 4;
-/** Of two pictures in which something has clearly moved. */
+/** The minimum for two pictures in which something has clearly moved. */
 const OTHER = 8;
 
 // Rendering has a low priority, so a server keeps answering; on a busy machine it waits.

@@ -151,7 +151,7 @@ export interface Sandbox {
    * SandboxError: `unavailable` when the sandbox is gone or out of reach, or `busy`.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
-  /** As in `SandboxFiles`. */
+  /** The same as in `SandboxFiles`. */
   readFile(path: string): Promise<Uint8Array>;
   /** Creates missing parent folders and replaces the whole file. Throws a SandboxError. */
   writeFile(path: string, content: string | Uint8Array): Promise<void>;

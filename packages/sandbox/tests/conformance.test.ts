@@ -116,7 +116,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       await provider.destroy(first);
     });
 
-    test("what one server wrote, the next one reads", async () => {
+    test("another server reads written files", async () => {
       await sandbox.writeFile("notes/a.txt", "before the restart");
       await shell("echo appended >> notes/a.txt");
       const next = connect().open(state, account);
@@ -148,7 +148,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       expect(await again.run("ls -A", options)).toMatchObject({ exitCode: 0, stdout: "" });
     });
 
-    test("what is gone cannot be looked into", async () => {
+    test("deleted entries cannot be read", async () => {
       await provider.destroy(state);
       await expect(openFiles().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
       await expect(openFiles().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
@@ -167,7 +167,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       });
     });
 
-    test("a pipeline, a here-document and quotes do what bash does", async () => {
+    test("a pipeline, a here-document and quotes work as in bash", async () => {
       const command = `cat <<'E' | sort -r | head -n 2\nb "x"\na $HOME\nc 'y'\nE`;
       expect(await shell(command)).toMatchObject({ stdout: `c 'y'\nb "x"\n` });
     });
@@ -241,19 +241,19 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       expect(stored.stdout).toBe("");
     });
 
-    test("the variables of one command are not those of the next", async () => {
+    test("variables do not outlive their command", async () => {
       await shell("export LEFT=over; alias ll=ls; f() { echo f; }; cd /tmp");
       expect(await shell('echo "[$LEFT]"; f')).toMatchObject({ exitCode: 127, stdout: "[]\n" });
     });
 
-    test("end at the deadline with 124, and the sandbox goes on", async () => {
+    test("end at the deadline with 124, and the sandbox continues", async () => {
       const late = await shell("echo kept | tee kept.txt; sleep 600", { timeoutMs: 5_000 });
       expect(late).toMatchObject({ exitCode: 124, stdout: "kept\n" });
       expect(late.stderr).toContain("deadline");
       expect(await shell("cat kept.txt")).toMatchObject({ exitCode: 0, stdout: "kept\n" });
     });
 
-    test("end at the signal with 137, and the sandbox goes on", async () => {
+    test("end at the signal with 137, and the sandbox continues", async () => {
       const stop = new AbortController();
       const running = shell("echo started > started.txt; sleep 600", { signal: stop.signal });
       const reader = connect().open(state, account);

@@ -136,7 +136,7 @@ beforeAll(async () => {
   for (const script of [...scripts, ...others]) expected.set(script, await execute(script));
 }, 60_000);
 
-describe("what a script prints is shown while it runs, and its result is the same", () => {
+describe("the output of a script is shown while it runs, and its result is the same", () => {
   test.each(scripts)("%s", async (script) => {
     const pieces: Piece[] = [];
     const watched = await execute(script, pieces);

@@ -19,7 +19,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const store = (name: string, text: string) => storeUpload(sandbox, name, Buffer.from(text));
 
-test("a repetition stores nothing twice, and another content gets a name of its own", async () => {
+test("a repetition stores nothing twice, and other content gets another name", async () => {
   expect(await store("a.csv", "1")).toBe("uploads/a.csv");
   expect(await store("a.csv", "1")).toBe("uploads/a.csv");
   expect(await store("a.csv", "2")).toBe("uploads/a-2.csv");

@@ -71,7 +71,7 @@ describe("the vercel sandbox", () => {
     await ubuntu.close();
   });
 
-  test("resumes a machine that was stopped meanwhile, with its files", async () => {
+  test("resumes a machine that was stopped in between, with its files", async () => {
     const provider = connect([]);
     const state = await provider.provision(randomUUID(), account);
     const sandbox = provider.open(state, account);

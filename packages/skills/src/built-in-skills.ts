@@ -9,7 +9,7 @@ import { readSkillHead } from "./skill-file.ts";
 export interface BuiltInSkill {
   readonly name: string;
   readonly description: string;
-  /** The text of its SKILL.md; absent for the one that is made when it is loaded. */
+  /** The text of its SKILL.md; absent for a generated one. */
   readonly text?: string;
 }
 

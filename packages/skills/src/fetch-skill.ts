@@ -15,7 +15,7 @@ const MAX_ARCHIVE_BYTES = 30 * 1024 * 1024;
 const DEADLINE_MS = 60_000;
 
 export interface SkillAddress {
-  /** Of a repository, of a folder in one, or of an archive. */
+  /** The URL of a repository, of a folder in one, or of an archive. */
   readonly url: string;
   readonly ref?: string | undefined;
   readonly path?: string | undefined;

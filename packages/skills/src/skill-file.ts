@@ -32,8 +32,8 @@ export const listedDescription = (description: string): string =>
   );
 
 /**
- * Reads the name and the description from the first lines of a file, and no other field. A value that is not valid
- * YAML, such as a plain one with a colon, is taken as it stands.
+ * Reads the name and the description from the first lines of a file, and no other field. A value that is
+ * not valid YAML, such as a plain one with a colon, is used literally.
  */
 export function readSkillHead(text: string): { name?: string; description?: string } {
   const { head } = splitSkill(text.slice(0, MAX_HEAD_BYTES));

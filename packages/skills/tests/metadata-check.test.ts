@@ -114,7 +114,7 @@ it("reads a table of tracks, and compares its ISRCs with a catalog", async () =>
   });
 });
 
-it("prints a table whose cells are no formulas, and refuses other input", async () => {
+it("prints a table without formulas, and refuses other input", async () => {
   const { stdout } = await runSkillScript(...SCRIPT, {
     stdin: "title,artist,explicit,language\n=CMD|TRACK,Harbor Lane,none,en\n",
     args: ["--format", "markdown"],

@@ -103,7 +103,7 @@ describe("check_setlist.py", () => {
     });
   });
 
-  it("writes a CSV whose cells are no formulas, and a sheet with all sources", async () => {
+  it("writes a CSV without formulas, and a sheet with all sources", async () => {
     const csv = (await check(fixture("works.csv"), ["--format", "csv"])).stdout.split("\n");
     expect(csv[0]).toBe("title,writers,iswc,work number,duration,note");
     expect(csv[3]).toBe("Copper Lantern,Mara Lindqvist,,1234567A,62:30,long version");

@@ -90,7 +90,7 @@ export class ChunkLog {
     };
   }
 
-  /** Ends an attempt, whose write in flight the next attempt must know of. */
+  /** Ends an attempt. The next attempt must know its write in flight. */
   async #supersede(writer: Writer): Promise<void> {
     writer.failing.abort(lost(writer));
     this.#dirty.delete(writer);
@@ -185,7 +185,7 @@ export class ChunkLog {
     this.#readers.wakeAll();
   }
 
-  /** Fails the writers of these runs, because they have been handed over. */
+  /** Fails the writers of these runs, because they have been released. */
   release(runIds: ReadonlySet<string>): void {
     for (const writer of [...this.#writers.values()]) {
       if (runIds.has(writer.runId)) this.#fail(writer, lost(writer));

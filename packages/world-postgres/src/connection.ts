@@ -149,7 +149,7 @@ export async function detectPooling(url: string, timeoutMs: number): Promise<Poo
       });
       throw Object.assign(error, { code: "ETIMEDOUT" });
     });
-    // Twice each by turns: of its idle processes, a pooler lends the one that was used last, or the one before.
+    // Twice each, alternately: a pooler assigns its most recently used idle process, or the one before.
     for (let round = 0; round < ROUNDS && first !== second; round++) {
       for (const [client, expected] of [
         [one, first],

@@ -23,7 +23,7 @@ class EngineUnavailable extends Error {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** PostgreSQL itself ends a statement shortly before no one waits for it any more. */
+/** PostgreSQL itself ends a statement shortly before its client stops waiting. */
 const LIMITS = `
   set statement_timeout = ${QUERY_TIMEOUT_MS - 1_000};
   set idle_in_transaction_session_timeout = ${QUERY_TIMEOUT_MS}`;
@@ -31,7 +31,7 @@ const LIMITS = `
 const KEEPALIVES = `
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const RECONNECT_MS = 500;
-/** A listener may hear nothing for hours, and no TCP timeout notices that its network is gone. */
+/** A listener may receive nothing for hours, and no TCP timeout detects a lost network. */
 const PING_MS = 5_000;
 const PING = { text: "select", query_timeout: PING_MS };
 

@@ -70,7 +70,7 @@ export class OwnedRuns {
     this.#isComplete = false;
   }
 
-  /** After a failure: the next adoption looks for runs that this process owns without knowing them. */
+  /** After a failure, the next adoption searches for runs that this process owns without knowing them. */
   markIncomplete(): void {
     this.#isComplete = false;
   }

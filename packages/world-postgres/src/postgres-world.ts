@@ -20,7 +20,7 @@ export interface PostgresWorldOptions {
   readonly channels: Readonly<Record<string, (payload: string) => void>>;
   /** Notifications sent on those channels shortly before may have been missed. */
   readonly onReconnected: () => void;
-  /** These runs are handed over, because this process drains. */
+  /** These runs are released, because this process drains. */
   readonly onReleased: (runIds: readonly string[]) => void;
   /** Another process has taken over the runs of this one. */
   readonly onLost: () => void;

@@ -24,7 +24,7 @@ interface Delivery {
   readonly runId: string | undefined;
   /** At most one message with this key is delivered at a time. */
   readonly key: string;
-  /** As in `queue`. */
+  /** The same as in `queue`. */
   readonly first?: FirstStep | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface QueueOptions {
   readonly owns: (runId: string) => boolean;
   /** Notifies the owner of the run, which continues it. */
   readonly forward: (runId: string) => Promise<void>;
-  /** While this process drains: the run is between two deliveries, and may be handed over. */
+  /** Called while this process drains: the run is between two deliveries, and may be released. */
   readonly onIdle: (runId: string) => Promise<void>;
   readonly onError: (error: unknown, runId: string | undefined) => void;
 }
@@ -98,7 +98,7 @@ export class InProcessQueue implements Queue {
         this.#schedule(delivery, 1, (options?.delaySeconds ?? 0) * 1000),
       );
     } else if (!("stepId" in message)) {
-      // An active step must not run twice; an active replay must read the log once more.
+      // An active step must not run twice; an active replay must read the log again.
       active.next = delivery;
       if (active.timer) this.#deliverNext(active);
     }

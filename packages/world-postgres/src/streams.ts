@@ -27,7 +27,7 @@ export class Streams {
     this.#readers.wake(name);
   }
 
-  /** Appends chunks. A closed stream stays unchanged: a repeated step writes it once more. */
+  /** Appends chunks. A closed stream stays unchanged when a repeated step writes it again. */
   async write(name: string, runId: string, chunks: readonly (string | Uint8Array)[]) {
     if (chunks.length === 0) return;
     await this.#sql`

@@ -201,7 +201,7 @@ describe("a hostile document", () => {
     let offset = 0;
     for (let n = 0; n < 13; n++) {
       const name = Buffer.from(`xl/${n.toString().padStart(2, "0")}.xml`);
-      // From the version to the lengths of the name and of what there is none of.
+      // The fields from the version to the length of the name, and of the absent parts.
       const facts = Buffer.alloc(26);
       facts.writeUInt16LE(20, 0);
       facts.writeUInt16LE(8, 4);

@@ -6,7 +6,7 @@ const { sandbox, faults, run, remove } = await createToolFixture();
 afterAll(remove);
 
 describe("read and write", () => {
-  test("what was written is read, as a whole and by lines", async () => {
+  test("written text is read, as a whole and by lines", async () => {
     const content = "one\ntwo\nthree\n";
     expect(await run("write", { filePath: "dir/a.txt", content })).toEqual({
       filePath: "dir/a.txt",

@@ -1,4 +1,4 @@
-/** How a network policy is written, and what several of them have in common. */
+/** The syntax of a network policy, and the intersection of several. */
 
 import { networkPolicy, networkPolicyChange } from "@platform/kit/network-policy";
 import { isHostAllowed, narrowHosts } from "@platform/kit/outbound/network-policy";

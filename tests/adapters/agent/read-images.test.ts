@@ -120,7 +120,7 @@ describe("a scanned PDF", () => {
       ),
     );
 
-  it("is shown by ten pages from any page on, and says what is left", async () => {
+  it("is shown by ten pages from any page on, with a note about the rest", async () => {
     const first = shown.parse((await read("scan.pdf", scan(12))).output);
     expect(first).toMatchObject({ pages: [1, 3, 4, 5, 6, 7, 8, 9, 10], truncated: true });
     expect(first.content).toContain("PDF, 12 pages. It has no text: its pages are images.");

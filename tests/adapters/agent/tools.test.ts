@@ -29,7 +29,7 @@ describe("the set of tools", () => {
     }
   });
 
-  test("cannot ask where nobody is there to answer", () => {
+  test("cannot ask if no one is there to answer", () => {
     expect(Object.keys(toolSchemas({ headless: true })).sort()).toEqual([...names].sort());
   });
 

@@ -133,7 +133,7 @@ describe.each([
 });
 
 describe("when the web API refuses connections", () => {
-  test("502, and it is found again as soon as somebody does", async () => {
+  test("502, and works again as soon as someone listens", async () => {
     await fake.close();
     const answer = await caller.get(newSearch());
     expect(answer.status).toBe(502);

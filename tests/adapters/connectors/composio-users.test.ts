@@ -123,7 +123,7 @@ it("connections that were never listed appear where the filter is refused, but i
   expect(await statesOf(account)).toEqual(["gmail active"]);
 });
 
-it("a list that is refused for another reason is no empty one", async () => {
+it("a list refused for another reason is not an empty one", async () => {
   composio.fail({ status: 400 }, "/connected_accounts");
   expect(await connectors.list(await createAccount())).toMatchObject({ status: 400 });
   composio.recover();
@@ -138,7 +138,7 @@ describe("a recorded connection", () => {
     expect(await statesOf(account)).toEqual([]);
   });
 
-  it("is forgotten once Composio does not have it any more, but not while its link can be used", async () => {
+  it("is deleted once Composio no longer has it, but not while its link can be used", async () => {
     const account = await createAccount();
     await sql`insert into connector_links (account_id, connection_id, created_at) values
       (${account}, 'ca_old', now() - interval '2 days'), (${account}, 'ca_new', now())`;

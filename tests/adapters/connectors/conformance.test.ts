@@ -223,7 +223,7 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree, 
     const { kind, id, created_at } = triggers[0] ?? {};
     const listed = { kind, id, task_id: first, ...gmail, config: {}, created_at };
     expect(Object((await withKey.get(path)).body).triggers).toEqual([listed]);
-    /** How many events have started a run, by trigger; null where it is gone. */
+    /** The number of events that have started a run, by trigger; null for a deleted one. */
     const started = () =>
       Promise.all(
         triggers.map(async (trigger) => {
@@ -429,7 +429,7 @@ describe("with Composio", () => {
     await agree(await authorize(withKey, { connector: "gmail" }));
     const gmail = { connector: "gmail", event: "GMAIL_NEW_MESSAGE" };
     const lost = await createConnectorTrigger(withKey, gmail);
-    // As when the process dies between the vendor's answer and the confirmation.
+    // The state after the process dies between the vendor's answer and the confirmation.
     await sql`update task_triggers set source_id = null, created_at = now() - interval '2 minutes'
       where id = ${lost.id}`;
     const listed = await withKey.get(`/api/tasks/${lost.task_id}/triggers`);

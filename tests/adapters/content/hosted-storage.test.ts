@@ -43,7 +43,7 @@ describe("a server beside a Supabase project", () => {
     expect((await person.withKey.get(path)).status).toBe(404);
   });
 
-  test("stores what was paid for once the project's Storage is back", async () => {
+  test("stores paid results once the project's Storage is back", async () => {
     const person = await createPerson(server.url);
     const uploads = "/storage/v1/object/media/";
     const before = project.count(uploads);

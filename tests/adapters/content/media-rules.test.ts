@@ -86,7 +86,7 @@ describe("chance", () => {
     video: { moods: ["a", "b", "c"], movements: ["1", "2", "3", "4"] },
   };
 
-  test("is the same for every attempt at a request, and of its own for each purpose", () => {
+  test("is the same for every attempt at a request, and different for each purpose", () => {
     const id = randomUUID();
     expect(chooseMotion(template, id)).toEqual(chooseMotion(template, id));
     expect(seedOf(id, "video")).toBe(seedOf(id, "video"));
@@ -111,7 +111,7 @@ describe("chance", () => {
   });
 });
 
-test("a run shows the request without what its URLs may sign with", () => {
+test("a run shows the request without signatures of its URLs", () => {
   const body = {
     prompt: "a kite?b=c",
     image_url: "https://example.com/a.png?signature=secret#x",

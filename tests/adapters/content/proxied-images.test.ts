@@ -1,4 +1,4 @@
-/** How many images of the web a process holds at a time. */
+/** The number of web images that a process holds at a time. */
 import { shrinkImage } from "@platform/media/shrink-image";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createProxyCache, proxyImage } from "../../../lib/content/proxy-image.ts";

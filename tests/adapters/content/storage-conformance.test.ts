@@ -103,7 +103,7 @@ describe.each(Object.keys(storages))("media storage: %s", (name) => {
     expect(await isThere(copy)).toBe(false);
   });
 
-  test("tells its own URLs from others, and those that name nothing", async () => {
+  test("distinguishes its own URLs from others, and from URLs of nothing", async () => {
     const path = await newFile(bytes);
     const own = await storage().store(newMediaKey(accountId, "image/webp"), {
       path,
@@ -137,7 +137,7 @@ describe.each(Object.keys(contentStorages))("contents of workspaces: %s", (name)
     return Buffer.concat(pieces);
   };
 
-  test("are read as they were stored, also if they are stored twice, until they are removed", async () => {
+  test("are read as stored, even if stored twice, until they are removed", async () => {
     const key = { workspaceId: randomUUID(), contentId: randomUUID() };
     await expect(read(key)).rejects.toThrow();
     for (const path of [await newFile(bytes), await newFile(bytes)]) {
@@ -162,7 +162,7 @@ describe("on disk", () => {
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.jpg$/)]);
   });
 
-  test("what was never whole is not there", async () => {
+  test("incomplete content does not exist", async () => {
     const account = randomUUID();
     const file = { path: newPath(), contentType: "image/jpeg" } as const;
     await expect(

@@ -120,7 +120,7 @@ describe.each(outages)("%s %s", (code, message) => {
 });
 
 describe.each(defects)("%s %s", (code, message) => {
-  it("is no outage, unless it ends the session", async () => {
+  it("is not an outage, unless it ends the session", async () => {
     const no = [false, false, false];
     expect(await reportedBy({ at: "request", severity: "ERROR", code, message })).toEqual(no);
     expect(await reportedBy({ at: "request", severity: "FATAL", code, message })).toEqual(yes);
@@ -147,7 +147,7 @@ it.each([401, 402, 403, 408, 429, 500, 502, 503, 504, 520, 540])(
   },
 );
 
-it("a refused login is told from a pooler that has no connection left", () => {
+it("a refused login is distinguished from a pooler without a free connection", () => {
   const refused = outages.filter(([code, message]) => describeRefusal({ code, message }));
   expect(refused.map(([code]) => code)).toEqual(["28000", "28P01", "3D000", "XX000"]);
 });

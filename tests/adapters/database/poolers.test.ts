@@ -83,7 +83,7 @@ describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"}
     },
   );
 
-  it("in session mode is told from a direct connection, and nothing is left in either", async () => {
+  it("in session mode is distinguished from a direct connection, and nothing is left in either", async () => {
     const pooler = await startPooler();
     for (let round = 0; round < 5; round++) {
       expect(await detectPooling(direct, 5_000)).toBe("none");

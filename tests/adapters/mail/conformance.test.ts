@@ -58,7 +58,7 @@ describe.each(Object.entries(adapters))("mail by %s", (name, { mailer, arrived }
     expect(lines.slice(lines.indexOf("") + 1).join("\n")).toContain(text.trimEnd());
   });
 
-  it("cannot be given further headers by what it says", async () => {
+  it("cannot be given further headers by its content", async () => {
     const subject = "Hello\r\nBcc: stranger@example.com";
     await mailer().send({ to: "somebody@example.com", subject, text: "hello" });
     expect((await linesOf()).filter((line) => line.startsWith("Bcc"))).toEqual([]);
@@ -113,7 +113,7 @@ describe("a mail server that fails", () => {
     mute.close();
   });
 
-  it("is unavailable when it hangs up, or nobody listens", async () => {
+  it("is unavailable when it hangs up, or no one listens", async () => {
     const rude = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await new Promise((resolve) => rude.once("listening", resolve));
     const address = rude.address();

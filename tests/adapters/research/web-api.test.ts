@@ -89,7 +89,7 @@ describe("tracks of the web API", () => {
     expect(fake.count(search)).toBe(before);
   });
 
-  test("are remembered, also for those who ask at once", async () => {
+  test("are cached, also for concurrent requests", async () => {
     const own = await startServer({ env: fake.env });
     try {
       const asking = client(null, own.url);
@@ -189,7 +189,7 @@ describe("a fault", () => {
     expect(await titles({ id: "many0001" })).toEqual(numbered("Many Tracks", 250));
   });
 
-  test("that nobody listens is 502", async () => {
+  test("without a listener is 502", async () => {
     await fake.close();
     const answer = await ask({ id: "refused" });
     await fake.reopen();

@@ -66,7 +66,7 @@ beforeAll(async () => {
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
     startsAhead: false,
-    // As careless as an operator can be: private names and addresses are on the list.
+    // A careless operator's list, with private names and addresses.
     allowedHosts: [
       ...["169.254.169.254", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "10.0.0.1", "0.0.0.0"],
       ...["127.0.0.1", "[::1]", "localhost", hostname()].map((host) => `${host}:${port(internal)}`),
@@ -411,7 +411,7 @@ describe("a command that takes the whole machine", () => {
 });
 
 describe("the disk quota", () => {
-  test("a file larger than what is left is refused whole, and room that is freed is room again", async () => {
+  test("a file larger than the free space is refused whole, and freed space is usable again", async () => {
     const half = new Uint8Array(9 * MIB);
     await sandbox.writeFile("a.bin", half);
     await sandbox.writeFile("b.bin", half);
@@ -425,7 +425,7 @@ describe("the disk quota", () => {
     expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBe(18 * MIB);
   });
 
-  test("an upload of more than what is left is refused whole, and takes no room", async () => {
+  test("an upload larger than the free space is refused whole, and takes no space", async () => {
     await sandbox.writeFile("a.bin", new Uint8Array(9 * MIB));
     const files = provider.openFiles(state, account);
     async function* upload(pieces: number) {
@@ -441,7 +441,7 @@ describe("the disk quota", () => {
     expect(await files.writeStream("b.bin", upload(9))).toMatchObject({ size: 9 * MIB });
   });
 
-  test("what an upload left over when its server died is removed", async () => {
+  test("the remains of an upload whose server died are removed", async () => {
     const left = join(dir, "sandboxes", sessionId, ".upload-0123");
     await writeFile(left, new Uint8Array(DISK_QUOTA));
     await utimes(left, new Date(), new Date(Date.now() - 2 * 3_600_000));
@@ -473,14 +473,14 @@ describe("the disk quota", () => {
     expect(await readAll(files.readStream("large.bin"))).toBe(32 * MIB);
   });
 
-  test("counts what an earlier process of the server wrote", async () => {
+  test("counts files of an earlier process of the server", async () => {
     await writeFile(join(home(), "before.bin"), new Uint8Array(DISK_QUOTA - MIB));
     await expect(sandbox.writeFile("a.bin", new Uint8Array(2 * MIB))).rejects.toMatchObject({
       code: "no_space",
     });
   });
 
-  test("what a killed command left half written is not counted for ever", async () => {
+  test("half-written files of a killed command are not counted forever", async () => {
     const left = join(home(), ".just-bash-write-0123456789abcdef");
     await writeFile(left, new Uint8Array(DISK_QUOTA));
     await utimes(left, new Date(), new Date(Date.now() - 3_600_000));

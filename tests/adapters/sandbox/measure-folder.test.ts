@@ -60,7 +60,7 @@ test("the sizes of files in all folders, of some of them at most", async () => {
   expect((await measureFolder(root, 2)).files).toBe(2);
 });
 
-test("a folder that does not exist is told from one that cannot be measured", async () => {
+test("a missing folder is distinguished from one that cannot be measured", async () => {
   await expect(measureFolder(join(root, "none"))).rejects.toMatchObject({ code: "ENOENT" });
   expect(await bytesOf(join(root, "none"), QUOTA)).toBeNull();
   writeFileSync(join(root, "file"), "");

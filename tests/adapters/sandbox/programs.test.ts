@@ -73,7 +73,7 @@ async function python(script: string, timeoutMs?: number) {
 }
 
 describe("python3", () => {
-  describe("in a process that goes on", () => {
+  describe("in a process that continues", () => {
     /** Scripts reuse programs that an earlier script has loaded. */
     let opened: Awaited<ReturnType<typeof openSandbox>>;
     beforeAll(async () => {

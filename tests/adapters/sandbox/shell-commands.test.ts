@@ -41,7 +41,7 @@ test("programs that are absent name an alternative", async () => {
   ]);
 });
 
-test("unzip writes nothing outside its folder and reports what it leaves out", async () => {
+test("unzip writes nothing outside its folder and reports omitted entries", async () => {
   await mkdir(join(home, "in"), { recursive: true });
   const link = [strToU8("/etc/passwd"), { os: 3, attrs: (0o120777 << 16) >>> 0 }] as const;
   const hostile = zipSync({
@@ -99,7 +99,7 @@ test("dates take words, zones and formats", async () => {
   expect(stderr).toBe("date: invalid date '2027-02-30'\n");
 });
 
-test("iconv converts between encodings, and refuses what it cannot convert", async () => {
+test("iconv converts between encodings, and refuses characters that it cannot convert", async () => {
   const { stdout, stderr } = await shell(`
     for e in ISO-8859-15 WINDOWS-1252 UTF-16LE UTF-16; do printf '€é' | iconv -t $e | iconv -f $e; echo; done
     for e in SHIFT_JIS EUC-JP; do printf '日本語' | iconv -t $e | iconv -f $e; echo; done
@@ -109,7 +109,7 @@ test("iconv converts between encodings, and refuses what it cannot convert", asy
   expect(stderr).toContain("iconv: illegal input sequence");
 });
 
-test("traps run when a script ends, and tell which never will", async () => {
+test("traps run when a script ends, and report the ones that never will", async () => {
   const { stdout, stderr, exitCode } = await shell(`
     f() { echo "end $?"; }; trap f EXIT; trap 'echo "failed $?"' ERR; trap 'x' INT DEBUG
     (trap 'echo inner' EXIT); x=$(trap 'echo sub' EXIT; echo a); echo $x; false; eval 'trap -p' | wc -l; exit 3`);

@@ -68,7 +68,7 @@ beforeAll(async () => {
   provider = createSystemProvider({
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
-    // As careless as an operator can be: private names and addresses are on the list.
+    // A careless operator's list, with private names and addresses.
     allowedHosts: [
       ...["169.254.169.254", "10.0.0.1", "[fd00:ec2::254]"],
       ...["127.0.0.1", "[::1]", "localhost", hostname()].flatMap((host) => [
@@ -87,7 +87,7 @@ afterAll(async () => {
 const shell = (command: string, timeoutMs = 30_000, env: Record<string, string> = {}) =>
   sandbox.run(command, { timeoutMs, env, maxOutputChars: 50_000 });
 
-test("a machine without namespaces is refused with what it lacks", async () => {
+test("a machine without namespaces is refused with the missing part", async () => {
   const found = { kind: "none", missing: "bubblewrap (the program bwrap)" } as const;
   const rootDir = join(dir, "lacking");
   const lacking = createSystemProvider({ rootDir, diskQuota: 1, allowedHosts: [] }, found);
@@ -413,7 +413,7 @@ for n in range(20000):
       expect(await shell("echo alive")).toMatchObject({ stdout: "alive\n" });
     });
 
-    test("disk: a command that exceeds it loses what it created, and room can be made", async () => {
+    test("disk: a command that exceeds it loses its new files, and room can be made", async () => {
       await sandbox.writeFile("old.txt", "old");
       const large = await shell("head -c 100000000 /dev/zero > large; ls");
       expect(large.exitCode).not.toBe(0);
@@ -434,7 +434,7 @@ for n in range(20000):
       expect((await readdir(home())).sort()).toEqual(["more.txt", "old.txt"]);
     });
 
-    test("disk: what is uploaded while a command exceeds it stays", async () => {
+    test("disk: an upload during a command that exceeds it stays", async () => {
       const command = shell(
         `until [ -e up.txt ]; do sleep 0.05; done
         mkdir new; for n in $(seq 40); do head -c 1000000 /dev/zero > new/$n; done; sleep 20`,

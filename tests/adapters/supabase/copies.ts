@@ -142,7 +142,7 @@ export async function endCopies(): Promise<void> {
   folders = [];
 }
 
-/** Whether something listens there. Of loopback, Linux has all addresses: 127.0.0.2 stands for others. */
+/** Whether a server listens there. On Linux all loopback addresses exist: 127.0.0.2 represents others. */
 export const listens = (host: string, url: string) =>
   new Promise<boolean>((resolve) => {
     const socket = connect(Number(new URL(url).port), host);
@@ -150,7 +150,7 @@ export const listens = (host: string, url: string) =>
     socket.unref();
   });
 
-/** On Linux alone, 127.0.0.2 stands for the addresses of other networks. */
+/** On Linux alone, 127.0.0.2 represents the addresses of other networks. */
 export async function expectListensBeyondLoopback(copy: Copy, expected: boolean): Promise<void> {
   expect(await listens("127.0.0.1", copy.url)).toBe(true);
   if (platform() === "linux") expect(await listens("127.0.0.2", copy.url)).toBe(expected);

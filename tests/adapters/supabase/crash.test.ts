@@ -20,7 +20,7 @@ const patience = { timeout: 100_000 };
 let dataDir: string;
 let running: Embedded[] = [];
 
-/** A start takes longer than all that a test does with it, so tests of a group go on with one data directory. */
+/** A start takes longer than the rest of a test, so the tests of a group share one data directory. */
 function useOneDataDir(): void {
   beforeAll(() => {
     dataDir = mkdtempSync(join(tmpdir(), "embedded-crash-"));
@@ -88,7 +88,7 @@ describe("requests and writes", () => {
               ? await client.from("called").insert({ n: i }).abortSignal(AbortSignal.timeout(5_000))
               : await client.rpc("call", { n: i }).abortSignal(AbortSignal.timeout(5_000));
           if (error !== null) refusals.push(status);
-          // From the first refusal on, requests need only go on: some are answered late, or never.
+          // After the first refusal, requests only have to continue: some are answered late, or never.
           if (refusals.length > 0) await delay(50);
         }
       });
@@ -100,7 +100,7 @@ describe("requests and writes", () => {
       const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
       if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
       await vi.waitFor(() => expect(refusals.length).toBeGreaterThan(0), patience);
-      // From here on, an answer comes from a database that has recovered.
+      // Later answers come from a database that has recovered.
       await ended.promise;
       await vi.waitFor(async () => {
         // The server can lose this request, too.
@@ -167,7 +167,7 @@ describe("when the supervisor is killed with -9", () => {
     await vi.waitFor(() => expect(stillRunning(pids)).toEqual([]), patience);
   });
 
-  test("the next start finds the data in order, and one right after a kill takes over from what is left", async () => {
+  test("the next start finds the data in order, and one right after a kill takes over the rest", async () => {
     // This supervisor starts on the state left by the previous one.
     const pids = await startAndKillSupervisor();
     const next = await start();

@@ -14,7 +14,7 @@ afterAll(endCopies);
 
 test("it listens on this machine alone", () => expectListensBeyondLoopback(copy, false));
 
-test("the printed line streams a turn as it stands", async () => {
+test("the printed line streams a turn unchanged", async () => {
   const line = /^curl -N .*$/m.exec(copy.output())?.[0] ?? "";
   const arg = (name: string) => new RegExp(`${name} '([^']*)'`).exec(line)?.[1] ?? "";
   // Not every machine has curl: the line's parts go out by fetch.

@@ -72,7 +72,7 @@ test("no key comes by itself; Ctrl-C ends every process; the next start has the 
   // Not running: the same command, the same account, another key.
   const offline = await npmRunKey(dataDir, ["--email", "ada@example.com"]);
   expect(offline.exit, offline.output).toBe(0);
-  // On Linux alone, 127.0.0.2 stands for an address of this machine.
+  // On Linux alone, 127.0.0.2 represents an address of this machine.
   const isLinux = platform() === "linux";
   one = await npmRun("start", dataDir, isLinux ? { HOST: "127.0.0.2" } : {});
   keyOfOne = offline.key ?? "";

@@ -94,7 +94,7 @@ describe("concurrent writes", () => {
     }
   });
 
-  test("a call that raises leaves nothing of what it wrote", async () => {
+  test("a call that raises leaves none of its writes", async () => {
     const id = crypto.randomUUID();
     const { error } = await admin.rpc("probe_write_then_raise", { id });
     expect(error).not.toBeNull();
@@ -247,7 +247,7 @@ describe("errors", () => {
     expect([twice.status, twice.error?.code]).toEqual([409, "23505"]);
   });
 
-  test("logs name the error and hold nothing of what was sent", async () => {
+  test("logs name the error and contain nothing of the request", async () => {
     const secret = `secret-${crypto.randomUUID()}`;
     await admin.from("probe").insert({ note: secret, amount: 5000 });
     await admin.from("probe").select().eq("id", secret);

@@ -1,4 +1,4 @@
-/** How many calls of the SDK, which cannot be cancelled, one process lets hang. */
+/** The number of the SDK's calls, which cannot be cancelled, that one process lets hang. */
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { expect, test } from "vitest";

@@ -65,7 +65,7 @@ async function fire(id: string): Promise<void> {
   await fireTasks(workspace.server.url);
 }
 
-/** As a task at Trigger.dev asks for its run. */
+/** Requests its run like a task at Trigger.dev. */
 const deliver = (taskRunId: unknown) =>
   client(null, workspace.server.url).post(`/api/cron/task-runs/${taskRunId}`, undefined, {
     headers: { authorization: `Bearer ${setting("CRON_SECRET")}` },
@@ -121,7 +121,7 @@ describe("a scheduled prompt", () => {
     await workspace.sql.begin(async (holder) => {
       await holder`select pg_advisory_xact_lock(hashtextextended(${person.id}, 20261163))`;
       for (const count of [1, 2]) {
-        // As a hand-over that is recorded late leaves it.
+        // The state after a transfer that is recorded late.
         await workspace.sql`update scheduled_firings set attempt_at = now() + ${patience}
           where account_id = ${person.id}`;
         deliveries.push(deliver(taskRunId));

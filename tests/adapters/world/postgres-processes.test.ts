@@ -76,7 +76,7 @@ test("a payload that another process receives reaches the owner of the run", asy
   await other.world.queue(`${PREFIX}flow`, { runId });
   await expect.poll(() => owner.replayed).toContain(runId);
   expect(other.replayed).toEqual([]);
-  // Through the owner, after what another process received before it.
+  // Through the owner, after the messages that another process received first.
   await owner.create(runId, "hook_received", hookId, { token, payload: bytes("two") });
   const { data } = await owner.world.events.listByCorrelationId({ correlationId: hookId });
   expect(data.map((event) => "eventData" in event && event.eventData)).toMatchObject([
@@ -106,7 +106,7 @@ test("a payload that a fenced process receives reaches the next owner of the run
   const [hookId, token] = [`hook_${runId}`, `token ${runId}`];
   await owner.create(runId, "run_created", undefined, newRun);
   await owner.create(runId, "hook_created", hookId, { token });
-  // As the end of its session leaves it; the process has yet to notice.
+  // The state after the end of its session, which the process has yet to notice.
   const sql = postgres(database.url, { max: 1 });
   await sql`update engine.runs set owner = ${NO_OWNER} where run_id = ${runId}`;
   await owner.create(runId, "hook_received", hookId, { token, payload: bytes("late") });
@@ -245,7 +245,7 @@ test("runs and steps are listed in pages, filtered, with and without their data"
   const [first, second, third] = runIds;
   const one = await world.runs.list({ workflowName, pagination: { limit: 2 } });
   expect(one.data.map(({ runId }) => runId)).toEqual([third, second]);
-  // As the SDK's tools ask for the first page.
+  // The request of the SDK's tools for the first page.
   expect(await world.runs.list({ workflowName, pagination: { limit: 2, cursor: "" } })).toEqual(
     one,
   );

@@ -132,7 +132,7 @@ describe("a headless run", () => {
     expect((await answer(caller, run, asked?.id, { approved: true })).status).toBe(409);
   });
 
-  it("does not go on after the grace time of its key, whoever approves", async () => {
+  it("does not continue after the grace time of its key, whoever approves", async () => {
     place.model.script("ended-key", writing);
     const { url } = place.server;
     const person = await createPerson(url);

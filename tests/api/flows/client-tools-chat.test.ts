@@ -60,7 +60,7 @@ describe("a chat", () => {
     expect(textOf(whole)).toContain("Told:");
   });
 
-  it("gives the tools to a message that waits, and closes calls that nobody answers", async () => {
+  it("gives the tools to a message that waits, and closes calls without an answer", async () => {
     place.model.script("tools-ignored", calling({ tool: "play", id: "one" }));
     const conversation = await openConversation(caller);
     const busy = await conversation.send("run: sleep 1");

@@ -184,7 +184,7 @@ describe("a headless run", () => {
     const foreign = await sendResults(stranger, run, [{ id: "one", output: 1 }]);
     expect([foreign.status, foreign.headers.get("x-error-code")]).toEqual([404, "not_found"]);
     expect(await readRun(caller, run)).toMatchObject({ status: "requires_action" });
-    // Deleted while it waits, it is gone for good.
+    // A run deleted while it waits stays deleted.
     await caller.delete(`/api/sessions/${run.sessionId}`);
     const gone = await sendResults(caller, run, [{ id: "one", output: 1 }]);
     expect(gone.status).toBe(404);

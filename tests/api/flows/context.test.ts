@@ -52,7 +52,7 @@ function expectValid(messages: readonly ChatMessage[]): void {
   expect(answered).toEqual(called);
 }
 
-/** How often a request is not the one before it with more at its end. */
+/** The number of requests that are not the previous one with an addition at its end. */
 function changesOf(requests: readonly { readonly messages: readonly ChatMessage[] }[]): number {
   return requests.filter(({ messages }, index) => {
     const before = requests[index - 1]?.messages ?? [];

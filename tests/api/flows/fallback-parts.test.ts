@@ -94,7 +94,7 @@ it("another account's template chooses neither models nor effort", async () => {
     expect(JSON.stringify(messages[0])).toContain("You look closely at figures.");
 });
 
-it("what a model has thought and signed is returned to it, and to no other", async () => {
+it("signed reasoning is returned to its model, and to no other", async () => {
   const caller = await workspace.createCaller();
   workspace.model.script("parts-signed", function* ({ model, step, userText }) {
     if (step === 1 && model !== "spare" && userText.includes("first")) yield gone;

@@ -184,7 +184,7 @@ describe("a limit", () => {
     expect(calls()).toBe(3);
   });
 
-  it("is told to the model once, at the end of the request, when three quarters are used", async () => {
+  it("informs the model once, at the end of the request, when three quarters are used", async () => {
     endless("limit-told");
     const started = await run({ prompt: "[script:limit-told]", limits: { max_steps: 8 } });
     await waitForRun(caller, started);

@@ -46,7 +46,7 @@ const errorsOf = (stream: TurnStream) =>
 const SECRET = "quota of org-4711 exceeded";
 
 describe("a model that", () => {
-  it("answers 400: the turn ends with an error in our words, and the chat goes on", async () => {
+  it("answers 400: the turn ends with an error in our words, and the chat continues", async () => {
     const { conversation, stream } = await run("refuses", function* () {
       yield { fail: 400, message: SECRET };
     });

@@ -52,7 +52,7 @@ async function run(script: string, outcome: object, more: object = {}) {
 }
 
 describe("a run with an outcome", () => {
-  it("continues with what a check misses, until it is there", async () => {
+  it("continues with the missing parts of a check, until they are there", async () => {
     model.script(
       "outcome-sums",
       worker([says("It is a lot."), says("The total is 1.234,50 EUR.")]),

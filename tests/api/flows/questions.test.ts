@@ -134,7 +134,7 @@ describe("a question", () => {
     expect((await conversation.read()).messages).toHaveLength(2);
   });
 
-  it("answered again while its run goes on is the same run; when that is over, a conflict", async () => {
+  it("answered again while its run continues is the same run; after that, a conflict", async () => {
     const held = gate();
     scriptQuestion("answered-again", () => held.pass());
     const { conversation, asked } = await ask("answered-again");

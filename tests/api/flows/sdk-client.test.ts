@@ -110,7 +110,7 @@ describe("the AI SDK's chat", () => {
     expect(chat.messages).toHaveLength(4);
   });
 
-  it("reconnects in the middle of a turn, from a page that was loaded anew", async () => {
+  it("reconnects in the middle of a turn, from a reloaded page", async () => {
     const held = gate();
     place.model.script("sdk-reload", async function* ({ step }) {
       yield { text: `step ${step} ` };
@@ -142,7 +142,7 @@ describe("the AI SDK's chat", () => {
     await expectInStep(chat, conversation);
   });
 
-  it("answers a question, and the turn goes on by itself", async () => {
+  it("answers a question, and the turn continues by itself", async () => {
     place.model.script("sdk-question", function* ({ step, toolResults }) {
       if (step === 0) {
         yield { text: "One moment. " };

@@ -32,7 +32,7 @@ async function runWith(caller: Client, calls: readonly ScriptPart[], more = {}) 
   return {
     ended,
     instructions: String(steps[0]?.messages[0]?.content),
-    /** Of each model call. */
+    /** The tools of each model call. */
     tools: steps.map(({ toolSchemas }) => Object.keys(toolSchemas).sort()),
     results: (steps.at(-1)?.toolResults ?? []).map(readResult),
   };

@@ -113,7 +113,7 @@ describe("a message that steers a running turn", () => {
     expect(later.map(({ role }) => role)).toEqual([...roles, "assistant", "user"]);
   });
 
-  it("waits for a turn of its own if it has options, which the running turn cannot take", async () => {
+  it("waits for the next turn if it has options, which the running turn cannot take", async () => {
     const { conversation, turn, proceed } = await withSlowTool();
     const options = { onBusy: "steer", model: "fake-small" } as const;
     const waiting = await conversation.send([entry("own", "Name the key")], options);
@@ -239,7 +239,7 @@ describe("a message that steers a running turn", () => {
     expect(posing.status).toBe(400);
   });
 
-  it("starts a turn when none runs, also when the last one has asked a question", async () => {
+  it("starts a turn when none runs, even if the last one has asked a question", async () => {
     place.model.script("asks", function* () {
       yield { tool: "ask_user_question", input: oneQuestion };
     });

@@ -283,7 +283,7 @@ describe("a turn that", () => {
     const caller = await newCaller();
     const chat = await openConversation(caller);
     await runCommands(chat, "lost", "mkdir workspace; echo 1 > workspace/a");
-    // As if the process had died before it stored the file.
+    // The state after the process dies before it stored the file.
     await workspace.sql`update workspace_checkouts set is_dirty = true, revision = 0
       where session_id = ${chat.sessionId}`;
     await workspace.sql`delete from workspace_files where workspace_id in (

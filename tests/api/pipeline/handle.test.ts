@@ -12,7 +12,7 @@ const callerOf = (accountId: string): Caller => ({
 });
 
 it("refuses an account that uses its whole share, and no other one", async () => {
-  // Of two slots one account may hold one.
+  // One account may hold one of two slots.
   const limits = { name: "requests", slots: 2, waitersPerAccount: 0, maxWaitMs: 0 } as const;
   const app = appOf({ requests: new FairQueue(limits) });
   const slow = Promise.withResolvers<{ body: unknown }>();

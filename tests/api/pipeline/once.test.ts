@@ -67,7 +67,7 @@ it("refuses a key that was used with another request", async () => {
   });
 });
 
-it("gives every request without a key an effect of its own", async () => {
+it("gives every request without a key a separate effect", async () => {
   const found = { caller: await createCaller() };
   const effects: Effect[] = [];
   for (const contract of [idempotent, idempotent, {}]) {

@@ -18,7 +18,7 @@ async function openApprovals(model: Model, node: Node) {
   return listed?.status === 200 ? openView.parse(listed.body).approvals : [];
 }
 
-/** How long a turn that runs is given to ask. */
+/** The number of polls for a request of a running turn. */
 const LOOKS = 25;
 const LOOK_MS = 20;
 
@@ -81,7 +81,7 @@ export async function setPolicy(model: Model, node: Node, bash: "ask" | "deny"):
   return expectOneOf(model.asking, changed, [200]);
 }
 
-/** Where commands ask or are denied, each that has run was approved, and has run once. */
+/** Where commands ask or are denied, each executed one was approved, and ran once. */
 export async function violationsInApprovals({ cluster, accountId }: Model): Promise<string[]> {
   const { sql, readSandboxFile } = cluster.workspace;
   const sessions = await sql`

@@ -122,7 +122,7 @@ async function reuseId(model: Model, node: Node, chat: Chat): Promise<string> {
   return expectOneOf(chat, answered, [409]);
 }
 
-/** Sends a message in place of the newest of the user that the chat shows. */
+/** Sends a message in place of the newest user message that the chat shows. */
 async function branch(
   model: Model,
   node: Node,

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { type Phase, type Point, pointNames } from "./faults.ts";
 
-/** Where the model, or a command in the sandbox, waits until the simulation lets it go on. */
+/** Where the model, or a command in the sandbox, waits until the simulation releases it. */
 export const PAUSES = ["before", "text", "input", "called", "command"] as const;
 
 export interface TurnPlan {
@@ -38,7 +38,7 @@ export type Command =
   | (Target & { readonly name: "race"; readonly turn: TurnPlan; readonly same: boolean })
   /** Sends another message in place of the newest that the chat shows. */
   | (Target & { readonly name: "edit"; readonly turn: TurnPlan })
-  /** Has the newest message that the chat shows answered once more, or shows an earlier branch. */
+  /** Regenerates the newest message that the chat shows, or shows an earlier branch. */
   | (Target & { readonly name: "regenerate" | "switch" })
   /** Sends the chat's newest message again, or another text under its id. */
   | (Target & { readonly name: "retry" | "reuse id" })

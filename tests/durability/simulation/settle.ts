@@ -1,4 +1,4 @@
-/** The end of a simulation: when nothing fails any more, every turn ends and every chat is free. */
+/** The end of a simulation: once nothing fails, every turn ends and every chat is free. */
 import type { UIMessage } from "ai";
 import { expect } from "vitest";
 import { asClientHolds, type StoredMessage } from "../../support/harness/conversation.ts";

@@ -44,7 +44,7 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
     return startRun(here(), { prompt: `[script:${script}]`, approvals: { bash: "ask" } });
   };
   const effects = ({ sessionId }: Started) => workspace.readSandboxFile(sessionId, "effects");
-  /** As `expect.poll`, which no hook may call. */
+  /** Like `expect.poll`, which hooks may not call. */
   const until = <T>(check: () => Promise<T>) =>
     vi.waitFor(check, { timeout: 60_000, interval: 50 });
 

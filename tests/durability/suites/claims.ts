@@ -95,7 +95,7 @@ export function claimsSuite(world?: World): void {
   });
 
   describe("a request that died between its claim and its run", () => {
-    /** As the claim leaves the database: message and turn stored, no run. */
+    /** The state after the claim: message and turn stored, no run. */
     const claimOnly = async (
       conversation: Conversation,
       ageSeconds: number,
@@ -211,7 +211,7 @@ export function claimsSuite(world?: World): void {
     });
   });
 
-  // Only of our own engine is it known how its data is lost.
+  // Only the project's engine has a known way to lose its data.
   describe.skipIf(world)("a run that is gone while its chat still waits for it", () => {
     it("does not keep the chat: what it had said is stored, and the next message runs", async () => {
       const conversation = await openConversation(caller);
@@ -221,7 +221,7 @@ export function claimsSuite(world?: World): void {
       });
       const stream = await conversation.send("[script:claim-gone]");
       await stream.until((chunk) => chunk.type === "text-delta");
-      // As after the loss of the engine's data.
+      // The state after the loss of the engine's data.
       await workspace.sql`update engine.runs set status = 'failed' where run_id = ${stream.runId}`;
       const next = await fetch(`${stack.url}/api/chat`, {
         method: "POST",

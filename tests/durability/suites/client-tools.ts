@@ -48,7 +48,7 @@ export function clientToolsSuite(provide: ProvideWorkspace, world?: World): void
   });
   afterAll(() => endpoint?.stop());
 
-  /** As `expect.poll`, which no hook may call. */
+  /** Like `expect.poll`, which hooks may not call. */
   const until = (check: () => Promise<void>) =>
     vi.waitFor(check, { timeout: 60_000, interval: 50 });
 

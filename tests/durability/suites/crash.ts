@@ -179,7 +179,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
     const count = (frames: readonly Frame[], type: string) =>
       frames.filter(({ chunk }) => chunk.type === type).length;
 
-    // Turns that stand between two steps are among those above, and the simulation kills at any moment.
+    // The turns above include ones between two steps, and the simulation kills at any moment.
     const isSoak = process.env.SOAK === "1";
     const ours = isSoak ? Object.keys(moments) : ["the end"];
     it.each(world ? ["a call to run"] : ours)(

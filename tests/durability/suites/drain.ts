@@ -1,4 +1,4 @@
-/** SIGTERM to a server with running turns: it takes no new ones, and hands over those it has. */
+/** SIGTERM to a server with running turns: it takes no new ones, and releases its own. */
 import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -71,7 +71,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
 
       for (const turn of turns) {
         turn.pause.gate.open();
-        // The command waits for this file; the others do not look for it.
+        // The command waits for this file; the others ignore it.
         const folder = join(
           workspace.env.DATA_DIR ?? "",
           "sandboxes",

@@ -38,7 +38,7 @@ export function outputSuite(provide: ProvideWorkspace): void {
   let endpoint: WebhookEndpoint;
   const runs = new Map<string, { readonly caller: Client; readonly run: Started }>();
 
-  /** Starts a run whose model waits, and which will stand before the write. */
+  /** Starts a run whose model waits, and which will pause before the write. */
   async function start([, { table, change, id }]: (typeof places)[number], lock: number) {
     const script = scriptOf(table);
     const called = gate();

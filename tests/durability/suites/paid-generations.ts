@@ -38,7 +38,7 @@ export function paidGenerationsSuite(provide: ProvideWorkspace, fal: () => FakeF
     received = fal().count(SUBMIT);
     fal().hold(true);
     const held = await ask();
-    // From here on the submission is committed.
+    // The submission is committed now.
     await vi.waitFor(async () => {
       expect((await runOf(held.caller, held.answer)).metadata).toMatchObject({
         step: "generating",

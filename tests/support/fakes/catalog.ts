@@ -11,7 +11,7 @@ export type FakeCatalog = Awaited<ReturnType<typeof startFakeCatalog>>;
 
 const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
 
-/** Of apps in development mode since February 2026. */
+/** The limit of apps in development mode since February 2026. */
 const DEFAULT_LIMIT = "5";
 /** "Maximum offset (including limit): 1,000", as the vendor's reference of its search says. */
 const MAX_SEARCH_END = 1_000;

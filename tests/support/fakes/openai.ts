@@ -6,7 +6,7 @@
  * - `[deltas:200]`: the answer is 200 text deltas
  * - `[tools:10]`: before the answer, 10 model calls that each run `echo <n>` with the tool bash
  * - the tool `read_code`, where it is offered, is called, and the answer is its result
- * - otherwise the newest user text comes back
+ * - otherwise the answer repeats the newest user text
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
  * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs, and
@@ -38,13 +38,13 @@ export type ScriptPart =
       /** With which the vendor signs the call. */
       readonly signature?: string;
     }
-  /** As the first part: an HTTP error. Later: an error event in the stream. */
+  /** As the first part, an HTTP error; later, an error event in the stream. */
   | { readonly fail: number; readonly message?: string; readonly headers?: Record<string, string> }
   /** An event of the stream as it is, or the whole body of another answer. */
   | { readonly raw: string }
   /** The connection breaks here. */
   | { readonly cut: true }
-  /** Silence from here on, until the client gives up or the server closes. */
+  /** Silence from here on, until the client disconnects or the server closes. */
   | { readonly hang: true }
   | { readonly finish: string }
   /** The metadata of the answer from here on, in place of the truth. */
@@ -64,7 +64,7 @@ interface ScriptCall {
   /** The schemas of their inputs by name. */
   readonly toolSchemas: Readonly<Record<string, unknown>>;
   readonly userText: string;
-  /** How many model calls of this turn went before: 0 for the first. */
+  /** The number of earlier model calls of this turn. */
   readonly step: number;
   /** Contents of the tool messages after the newest user message. */
   readonly toolResults: readonly string[];
@@ -101,7 +101,7 @@ export function gate() {
       reached.resolve();
       return opened.promise;
     },
-    /** In the test: resolves once the script stands at the gate. */
+    /** For the test: resolves once the script waits at the gate. */
     reached: reached.promise,
     open: () => opened.resolve(),
   };

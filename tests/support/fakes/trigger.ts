@@ -100,7 +100,7 @@ export async function startFakeTrigger() {
     http.get("/api/v1/runs", ({ request }) => {
       const query = queryOf(request);
       const { "filter[tag]": tag, "page[size]": size } = query;
-      // Of one week, unless a range is asked for.
+      // One week, unless a range is given.
       const from = Number(query["filter[createdAt][from]"] ?? Date.now() - WEEK_MS);
       const tagged: Sent<ListRunResponse>["data"] = runs
         .filter(({ tags }) => tag !== undefined && tags.includes(tag))

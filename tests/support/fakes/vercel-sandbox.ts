@@ -23,7 +23,7 @@ type OfCommand = { id: string };
 
 interface Machine {
   name: string;
-  /** The folder that stands for the machine's root. */
+  /** The folder that represents the machine's root. */
   root: string;
   createdAt: number;
   session: { id: string; status: "running" | "stopped" };
@@ -58,7 +58,7 @@ const commandBody = z.object({
   env: z.record(z.string(), z.string()),
 });
 
-/** @param token the one that every request needs. Default: any */
+/** @param token the token that every request needs. Default: any */
 export async function startFakeVercel(
   rootDir: string,
   token?: string,
@@ -309,7 +309,7 @@ const requestedPolicy = z.union([
   z.object({ allow: z.record(z.string(), z.unknown()) }),
 ]);
 
-/** As the API describes a policy: by its hosts, without the values of its rules. */
+/** The API's description of a policy: its hosts, without the values of its rules. */
 function describePolicy(given: unknown): Described["sandbox"]["networkPolicy"] {
   if (given === undefined) return;
   const policy = requestedPolicy.parse(given);

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 
-/** A status, the URL of a redirect, or silence until the client gives up. */
+/** A status, the URL of a redirect, or silence until the client disconnects. */
 export type Behavior = number | { readonly redirect: string } | "silence";
 
 export interface Received {

@@ -60,5 +60,5 @@ export async function forge(path: string, content: readonly Part[]): Promise<str
   return path;
 }
 
-/** As a backup is compressed. */
+/** Compresses like a backup. */
 export const compress = (tar: Buffer): Buffer => gzipSync(tar, { level: constants.Z_BEST_SPEED });

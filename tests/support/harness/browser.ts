@@ -69,7 +69,7 @@ export interface TabOptions {
   /** Default: a desktop, with `SOAK=1` a phone. */
   readonly width?: number;
   readonly height?: number;
-  /** Of another server than the one that all tests share. */
+  /** The URL of another server than the shared one. */
   readonly url?: string;
   /** Requests to other places that the test itself makes happen. */
   readonly allow?: (url: string) => boolean;
@@ -216,10 +216,10 @@ export async function hideNavigation(page: Page): Promise<void> {
 
 type Width = 1280 | 360;
 
-/** Whose outcome depends on the color scheme. */
+/** Rules whose outcome depends on the color scheme. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
-/** Whose outcome depends on the width. */
+/** Rules whose outcome depends on the width. */
 const widthRules = ["target-size", "scrollable-region-focusable"];
 
 const only = (values: string[]): RunOptions => ({ runOnly: { type: "rule", values } });
@@ -286,7 +286,7 @@ const axeSource = readFileSync(
 /**
  * Returns axe's findings as text, whatever their impact. It runs outside of the page's policy.
  *
- * @param options the rules to check. Default: all that are not experimental
+ * @param options the rules to check. Default: all except experimental ones
  */
 async function findings(page: Page, options: RunOptions): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource + MENUS);

@@ -74,7 +74,7 @@ export async function waitUntilIdle(page: Page): Promise<void> {
   await sendButton(page).waitFor();
 }
 
-/** Expects the newest answer on the page to be the one that is stored, and no other answers. */
+/** Expects the newest answer on the page to equal the stored one, and no other answers. */
 export async function expectShown(
   page: Page,
   conversation: Conversation,

@@ -36,7 +36,7 @@ export function connectionsIn(answer: Answer) {
   return listed.parse(answer.body).data.connections;
 }
 
-/** As `gmail active`, newest first. */
+/** Returns the states, such as `gmail active`, newest first. */
 export async function statesOf(caller: Client, accountId?: string): Promise<string[]> {
   const query = accountId === undefined ? "" : `?account_id=${accountId}`;
   const answer = await caller.get(`/api/connectors${query}`);

@@ -114,7 +114,7 @@ export async function openChat({ sessionId }: Conversation, caller: Client): Pro
   return new Conversation(caller, sessionId, (await made).chat.id);
 }
 
-/** A stored message without what only the server knows of it. */
+/** A stored message without the fields that only the server knows. */
 export function asClientHolds({ createdAt: _, ...kept }: StoredMessage): UIMessage {
   return kept as UIMessage;
 }

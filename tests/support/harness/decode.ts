@@ -6,7 +6,7 @@ import { path as ffmpeg } from "@ffmpeg-installer/ffmpeg";
 
 const run = promisify(execFile);
 
-/** Returns what ffmpeg makes of a file, as raw bytes. */
+/** Returns ffmpeg's output for a file, as raw bytes. */
 async function decode(path: string, ...options: string[]): Promise<Buffer> {
   const { stdout } = await run(ffmpeg, ["-loglevel", "error", "-i", path, ...options, "-"], {
     encoding: "buffer",
@@ -38,12 +38,12 @@ export async function decodeVideo(path: string) {
     width: Number(width),
     height: Number(height),
     frameRate: Number(read(/, ([\d.]+) fps/)[0]),
-    /** How many frames decode. */
+    /** The number of frames. */
     frames: Number(frames),
-    /** Of the longest track. */
+    /** The duration of the longest track. */
     seconds: (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0),
     audio: audioCodec ? { codec: audioCodec, rate: Number(rate) } : null,
-    /** Whether it plays while it is still loading: its index stands before its content. */
+    /** Whether it plays while it is still loading: its index precedes its content. */
     isFastStart: atoms.indexOf("moov") < atoms.indexOf("mdat"),
   };
 }

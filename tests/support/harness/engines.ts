@@ -134,7 +134,7 @@ export async function inStep(work: (turn: Turn) => Promise<void>): Promise<void>
   });
   const runId = run?.runId ?? "";
   runs.set(turnId, runId);
-  // Where the SDK's streams find their run.
+  // The context in which the SDK's streams find their run.
   const context = Reflect.get(globalThis, Symbol.for("WORKFLOW_STEP_CONTEXT_STORAGE"));
   if (!(context instanceof AsyncLocalStorage)) throw new Error("The SDK has another context");
   const turn = { turnId, runId };

@@ -17,7 +17,7 @@ export interface TracedFunction {
   readonly pathname: string;
   /** The compiled module, as a path below the function's folder. */
   readonly entry: string;
-  /** Where its files come from, by their paths below the function's folder. */
+  /** The sources of its files, by their paths below the function's folder. */
   readonly files: Readonly<Record<string, string>>;
 }
 

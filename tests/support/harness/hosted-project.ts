@@ -8,7 +8,7 @@ export async function startHostedProject() {
     secretKey: setting("SUPABASE_SECRET_KEY"),
     publishableKey: setting("SUPABASE_PUBLISHABLE_KEY"),
   });
-  // As the embedded one names itself, which issues the tokens.
+  // The issuer of the embedded project, which issues the tokens.
   project.auth.issuer = setting("SUPABASE_JWT_ISSUER");
   return {
     ...project,

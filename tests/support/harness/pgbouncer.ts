@@ -12,7 +12,7 @@ import { freePort } from "../../../scripts/free-port.ts";
 
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
-/** Why tests of poolers are skipped here; undefined where they run. */
+/** The reason why tests of poolers are skipped here; undefined where they run. */
 export const withoutPgBouncer: string | undefined = (() => {
   try {
     execFileSync("pgbouncer", ["--version"], { env: { ...process.env, PATH } });
@@ -51,7 +51,7 @@ export async function startPgBouncer(databaseUrl: string, settings: Ini = {}) {
   );
   const listed = Object.entries(users).map(([name, secret]) => `"${name}" "${secret}"`);
   await writeFile(join(folder, "users"), listed.join("\n"));
-  // As root it takes no account but another one.
+  // As root it accepts only another account.
   const account = accountOfNewCluster();
   for (const path of [folder, join(folder, "users"), join(folder, "pgbouncer.ini")]) {
     await chmod(path, 0o700);

@@ -20,7 +20,7 @@ export interface Exchange {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Of JSON; undefined where the body is of another kind. */
+  /** The text of a JSON body; undefined for another kind. */
   readonly text: string | undefined;
 }
 
@@ -91,7 +91,7 @@ const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 const patterns = contracts.map((one) => [one, patternOf(one.path)] as const);
 
-/** Of the paths that fit, that with the fewest variables, as the server chooses. */
+/** Among the matching paths, the one with the fewest variables, as the server chooses. */
 function contractsOf(path: string): readonly Contract[] {
   const fitting = patterns.filter(([, pattern]) => pattern.test(path)).map(([one]) => one);
   const variables = (one: Contract) => one.path.split("{").length;

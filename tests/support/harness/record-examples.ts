@@ -1,4 +1,4 @@
-/** Calls every operation as a new account would, and once in vain, to record the examples. */
+/** Calls every operation as a new account would, once with success and once without, to record the examples. */
 import { randomUUID } from "node:crypto";
 import type { Contract } from "@platform/endpoint/contract/contract";
 import { addressOf } from "@platform/endpoint/openapi/curl";

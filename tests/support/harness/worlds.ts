@@ -13,7 +13,7 @@ type Ability =
   | "takeover";
 
 export interface World {
-  /** As WORKFLOW_TARGET_WORLD names it. */
+  /** The name in WORKFLOW_TARGET_WORLD. */
   readonly name: string;
   /** The reasons for the missing abilities. */
   readonly cannot: Partial<Readonly<Record<Ability, string>>>;

@@ -8,11 +8,11 @@ import { TraceSearch } from "./trace-search.ts";
 
 const ROWS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 1 << 20;
-/** Of PostgreSQL, and longer than any form of a secret. */
+/** The page size of PostgreSQL, which is longer than any form of a secret. */
 const PAGE = 8192;
 const ZEROS = Buffer.alloc(PAGE);
 
-/** Of a data directory: where embedded secrets are kept, and mail, which is to bring codes. */
+/** The files of a data directory that may contain secrets: embedded secrets, and mails with codes. */
 const MEANT_TO_HOLD = new Set(["secrets.json", "mailbox"]);
 
 export class StorageSearch {
@@ -96,7 +96,7 @@ export class StorageSearch {
     return findings;
   }
 
-  /** Codes that stand in the clear beside the address they were sent to. */
+  /** Codes stored in clear beside the address they were sent to. */
   #codesIn(row: string): string[] {
     const digits = new Set(row.match(/(?<![\w.-])\d{6}(?![\w.-])/g));
     if (digits.size === 0) return [];

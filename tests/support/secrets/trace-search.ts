@@ -76,7 +76,7 @@ export class TraceSearch {
     return found;
   }
 
-  /** As `find`, in pieces of any size; a trace may lie across them. */
+  /** Like `find`, in pieces of any size; a trace may span them. */
   async findIn(pieces: AsyncIterable<Uint8Array | string>): Promise<Set<string>> {
     const found = new Set<string>();
     let waiting: Uint8Array[] = [];

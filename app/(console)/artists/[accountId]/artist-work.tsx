@@ -159,7 +159,7 @@ export function NewChatButton({ artist }: { readonly artist: Artist }) {
 /** The account's usage for the artist since the start of the month. */
 export function ArtistUsage({ id }: { readonly id: string }) {
   const { data, error } = useQuery<Answer<typeof getUsageContract>>("/api/usage?group_by=artist");
-  // The page is about more than its figures.
+  // The page works without these figures.
   if (error !== null) return null;
   const used = data?.items.find(({ key }) => key === id);
   const shown = (amount: string) =>

@@ -29,7 +29,7 @@ export interface ComposerProps {
   readonly isStopping?: boolean;
   /** False until the chat is loaded. */
   readonly canSend?: boolean;
-  /** Is put back into the box, and its files among the attachments. */
+  /** Restored to the box, with its files among the attachments. */
   readonly returned: WrittenMessage | null;
   readonly onReturnedTaken: () => void;
   readonly placeholder: string;

@@ -7,7 +7,7 @@ import type { ChatContext } from "./composer-extras.tsx";
 
 const ContextParts = lazyComponent(() => import("./composer-extras.tsx"), "ContextParts");
 
-/** From this share on, a turn compacts the conversation. */
+/** A turn compacts the conversation above this share. */
 const COMPACTED_PERCENT = 75;
 
 /** The chat is usable by then, so its own requests come first. */

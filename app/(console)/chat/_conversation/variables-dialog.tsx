@@ -63,7 +63,7 @@ export function VariablesDialog({ title, prompt, sample, onFill, onClose }: Vari
   );
 }
 
-/** The last complete quarter, such as `Q3 2026`, for which statements are there. */
+/** The last complete quarter, such as `Q3 2026`, for which statements exist. */
 function quarter(now = new Date()): string {
   const last = new Date(now.getFullYear(), now.getMonth() - 3);
   return `Q${Math.floor(last.getMonth() / 3) + 1} ${last.getFullYear()}`;

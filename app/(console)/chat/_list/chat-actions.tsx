@@ -48,7 +48,7 @@ export function RowMenu({ chat, isCurrent, onRename, onCode, ...state }: RowMenu
   const [dialog, setDialog] = useState<"delete" | "share" | null>(null);
   const router = useRouter();
   const close = () => {
-    // While the dialog is there, it keeps the focus.
+    // An open dialog keeps the focus.
     flushSync(() => setDialog(null));
     state.button.current?.focus();
   };

@@ -12,7 +12,7 @@ import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
 interface CodeBlockProps {
   readonly text: string;
-  /** As Markdown names it after the fence; empty if it does not. */
+  /** The name after the Markdown fence; empty without one. */
   readonly language: string;
   /** True while the text streams: the end stays in view, unless the reader scrolls up. */
   readonly isGrowing?: boolean;

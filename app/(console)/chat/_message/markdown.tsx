@@ -37,7 +37,7 @@ export const Markdown = memo(function Markdown({ text, isStreaming = false }: Ma
 function useTokens(text: string, isStreaming: boolean): readonly MarkdownToken[] {
   const before = useRef<readonly MarkdownToken[]>([]);
   return useMemo(() => {
-    // A link definition at the end can change links above it, so all is parsed once more at the end.
+    // A link definition at the end can change links above it, so a finished text is parsed again.
     const tokens = isStreaming ? parseStreaming(text, before.current) : parseMarkdown(text);
     before.current = isStreaming ? tokens : [];
     return tokens;

@@ -31,7 +31,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const hasToolCall = message.parts.some(({ type }) => type.startsWith("tool-"));
   const ending = ENDINGS[reason];
   const isLast = actions !== null && id === actions.lastMessageId;
-  // Where answers are tried and compared, the figures of each are what counts.
+  // Where answers are compared, the figures of each matter.
   const isQuiet = actions !== null && !isLast;
   const { thumbs, commentForm } = useRating(id);
   const row = useRef<HTMLElement>(null);

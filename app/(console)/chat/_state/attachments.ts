@@ -87,7 +87,7 @@ export class Attachments {
     this.#show({ files: [...restored, ...this.#view.files].slice(0, MAX_FILES), notice: null });
   }
 
-  /** Takes out the files of these URLs, which are not in the sandbox any more. */
+  /** Removes the files of these URLs, which are no longer in the sandbox. */
   drop(urls: readonly string[], notice: string): void {
     const files = this.#view.files.filter(({ url }) => !urls.includes(url));
     this.#show({ files, notice });

@@ -13,7 +13,7 @@ import type { TurnReader } from "./turn-reader.ts";
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
   readonly siblings: ReadonlyMap<string, readonly string[]>;
-  /** By the id of the answer. */
+  /** Ratings by the id of the answer. */
   readonly ratings: ReadonlyMap<string, Feedback>;
 }
 
@@ -77,7 +77,7 @@ export class MessageBranches {
     await send({ id, text, files }, { parentId: messages[place - 1]?.id ?? "" });
   }
 
-  /** Has a message of the user answered once more: that which the message with this id is, or answers. */
+  /** Regenerates the answer to a message of the user: the one with this id, or the one it answers. */
   async regenerate(messageId: string): Promise<void> {
     const { chat, isReading, show } = this.#options;
     const { messages } = chat;

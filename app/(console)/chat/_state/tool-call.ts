@@ -13,7 +13,7 @@ export interface ToolCall {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** Of a call that is to be approved. */
+  /** The approval of a call that needs one. */
   readonly approval?: Pick<Approval, "id" | "category" | "effect" | "is_memorable" | "sources">;
 }
 

@@ -106,7 +106,7 @@ function Document({ page }: { readonly page: DocsPage }) {
   );
 }
 
-/** Commands in the documents are for a server on this machine, and here for the one that serves the page. */
+/** Commands in the documents use a local server; here they use the one that serves the page. */
 const withOrigin = (text: string): string =>
   text.replaceAll(/(?:http:\/\/)?localhost:3000/g, serviceOrigin());
 

@@ -58,7 +58,7 @@ export function readDocument(page: DocsPage): ParsedDocument {
 
 export interface SearchEntry {
   readonly title: string;
-  /** Where it stands: the page's title, or method and path. */
+  /** Its location: the page's title, or method and path. */
   readonly place: string;
   readonly href: string;
 }

@@ -26,7 +26,7 @@ export type Span = Times &
         readonly kind: "model";
         readonly number: number;
         readonly step: Step | null;
-        /** Where the API has the call, below the steps of its run; absent while the model answers. */
+        /** The API address of the call, below the steps of its run; absent while the model answers. */
         readonly address?: string;
       }
     | { readonly kind: "tool"; readonly call: ToolCall }

@@ -112,7 +112,7 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "listed", connections: usable } as const;
   }
 
-  /** Returns recorded connections by their ids, and forgets the ones that Composio has deleted. */
+  /** Returns recorded connections by their ids, and deletes the ones that Composio has deleted. */
   async #readNamed(accountId: string, ids: readonly string[], deadline: AbortSignal) {
     const paths = ids.map((id) => `/connected_accounts/${encodeURIComponent(id)}`);
     const answers = await Promise.all(

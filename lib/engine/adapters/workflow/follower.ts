@@ -100,7 +100,7 @@ export class Follower {
     this.#end();
   }
 
-  /** Reads the stream from `#position` on. One that breaks without a write is opened once more. */
+  /** Reads the stream from `#position` on. One that breaks without a write is reopened once. */
   async #follow(isRetry = false): Promise<void> {
     const from = this.#position;
     let open: Open | undefined;

@@ -47,7 +47,7 @@ const CHARS_PER_TOKEN = 4;
 const MAX_TOKENS = 100_000_000;
 /** More than most answers have. A longer one exceeds its reservation. */
 const RESERVED_OUTPUT_TOKENS = 4_096;
-/** As in `usage_entries`. */
+/** The maximum in `usage_entries`. */
 const MAX_MODEL_ID_CHARS = 200;
 
 export interface Metering {
@@ -81,7 +81,7 @@ export function meterModel(
     const id = answeredBy?.replaceAll("\0", "").slice(0, MAX_MODEL_ID_CHARS).toWellFormed();
     const known = id && id !== modelId ? await models.price(id) : null;
     const costUsd = billedUsd(tokens, metadata) ?? costOf(known ?? (await price), tokens);
-    // By the model that was asked: an answer may name any.
+    // By the requested model, because an answer may name any.
     count("agent_platform.model.cost", costUsd ?? 0, { "gen_ai.request.model": modelId });
     return {
       modelId: id || modelId,

@@ -30,7 +30,7 @@ export interface ModelProvider extends Checkable {
   cacheOptions?(conversation: string): SharedV4ProviderOptions;
   /** Resolves with the models to choose from, or with null when their service does not answer. */
   list(): Promise<readonly ModelInfo[] | null>;
-  /** Resolves with the model that an alias such as `auto` stands for at the moment, if it is one. */
+  /** Resolves with the current model of an alias such as `auto`, if it is one. */
   target?(modelId: string): Promise<string | undefined>;
   /** Resolves to the price of the model, or to null when it is not known. */
   price(modelId: string): Promise<ModelPrice | null>;

@@ -12,7 +12,7 @@ const MAX_LISTED_LINES = 10;
 const MAX_COMPARED_BYTES = 1024 * 1024;
 const MAX_COMPARED_LINE_CHARS = 500;
 const MAX_SHOWN_LINE_CHARS = 200;
-/** Of the pairs of characters in two lines. A line that shares less is not called the nearest. */
+/** The minimum share of the pairs of characters in two lines that makes one the nearest. */
 const MIN_SHARED = 0.4;
 
 export const edit = agentTool({

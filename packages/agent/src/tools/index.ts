@@ -201,8 +201,8 @@ export async function runTool(
 }
 
 /**
- * Returns whether a call that a crash has cut is run again: a subagent continues, a task and a generation have ids by
- * which they are found, and the validation of an output has no effect.
+ * Returns whether a call that a crash interrupted is run again: a subagent continues, a task and a
+ * generation are found by their ids, and the validation of an output has no effect.
  */
 export const isRepeatable = (name: string): boolean =>
   [task.name, schedule.name, makeMedia.name, SUBMIT_OUTPUT].includes(name);

@@ -1,4 +1,4 @@
-/** The tools of MCP servers as a turn has them: the ones that it could call when it started, and no others. */
+/** The tools of MCP servers in a turn: the ones available when it started, and no others. */
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import { z } from "zod";
 import { type McpTool, mcpToolOf, TOOL_SEARCH } from "./mcp-tool.ts";

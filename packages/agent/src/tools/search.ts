@@ -18,7 +18,7 @@ export interface SearchResult {
 export interface SearchAnswer {
   /** At most ten, the best first. */
   readonly results: readonly SearchResult[];
-  /** The name of an index that stands in for the web; absent for a vendor's answer. */
+  /** The name of an index that replaces the web; absent for a vendor's answer. */
   readonly source?: string;
   /** The cost of the search in USD; null if the vendor's price is not known. */
   readonly costUsd: number | null;

@@ -46,7 +46,7 @@ export interface ToolContext {
   readonly onOutput?: CommandOptions["onOutput"];
   /** Runs a subagent, and resolves with its report or `{error}`. */
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
-  /** Whose share of this machine documents take that are read or written. */
+  /** The share of this machine that reading and writing documents uses. */
   readonly documents: DocumentWork;
   readonly images: ImageInput;
   readonly skills: SkillLibrary;

@@ -25,7 +25,7 @@ export const webSearch = agentTool({
   async execute({ query, domains = [], since = null }, { network, searchWeb, addSources }) {
     const refusal = networkRefusal(network, "Web search");
     if (refusal !== null) return toolFailure(refusal);
-    // Of a few hosts, a search of the whole web would find nothing that may be shown.
+    // If only a few hosts are allowed, a search of the whole web would find nothing that may be shown.
     const hosts = narrowHosts(network[0]?.hosts ?? [], network);
     const isNarrow = domains.length === 0 && hosts.length <= MAX_DOMAINS;
     const sites = isNarrow ? hosts.map((host) => host.replace("*.", "")) : domains;

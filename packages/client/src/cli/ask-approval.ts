@@ -47,7 +47,7 @@ const writtenOut = (hidden: string): string => {
   return `⟨U+${code}⟩`;
 };
 
-/** Resolves to the answer of a person in the terminal, or to null when the input is closed in place of one. */
+/** Resolves to the answer of a person in the terminal; null if the input is closed first. */
 export async function askApproval(
   request: ApprovalRequest,
   out: Output,

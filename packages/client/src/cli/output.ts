@@ -6,7 +6,7 @@ type Stream = NodeJS.WriteStream;
 
 export interface Output {
   readonly isJson: boolean;
-  /** Prints a value with `--json`, else the lines that `describe` makes of it. */
+  /** Prints a value with `--json`, else the lines from `describe`. */
   result<V>(value: V, describe: (value: V) => string | readonly string[]): void;
   /** Prints a part of a text at once, but not with `--json`. */
   text(part: string): void;

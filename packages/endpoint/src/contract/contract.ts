@@ -12,7 +12,7 @@ import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Where a request names an account that the caller must have access to. */
+/** A field that names an account to which the caller must have access. */
 export interface AccessField {
   readonly in: "body" | "query";
   readonly field: string;
@@ -166,7 +166,7 @@ interface Endpoint {
    */
   readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /** Errors in addition to the ones that follow from the other fields (../openapi/responses.ts). */
+  /** Errors in addition to those implied by the other fields (../openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
 }
 

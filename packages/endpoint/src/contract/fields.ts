@@ -4,7 +4,7 @@ import { hidesCharacters } from "@platform/kit/visible-name";
 import { z } from "zod";
 import { hasTags } from "./visible-text.ts";
 
-/** Of a path in a sandbox. */
+/** The maximum of a path in a sandbox. */
 export const MAX_PATH_CHARS = 4_096;
 
 /** A UUID of any version, converted to lower case. */
@@ -20,7 +20,7 @@ export const withoutTags = (text: z.ZodString): z.ZodString =>
 /** The account's instructions to the agent in addition to the message. */
 export const instructions = withoutTags(z.string().trim().max(10_000));
 
-/** How the content of a file is answered. */
+/** The representation of a file's content. */
 export const contentAs = z.literal("document").optional().meta({
   description:
     "`document`: a PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG or RTF of at most 10 MiB as JSON: `about`, the `sections` with `title` and `text`, and the `sheets` of a spreadsheet with `name`, `rows` and `csv`",

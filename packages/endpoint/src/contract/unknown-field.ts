@@ -4,7 +4,7 @@ import { innermost, type UnknownField } from "./normalize-input.ts";
 
 /** Longer than any field; a hint for a longer name would be wrong and slow. */
 const MAX_HINTED_CHARS = 64;
-/** Of a name in an error's text. */
+/** The maximum of a name in an error's text. */
 const MAX_SHOWN_CHARS = 200;
 
 /** Returns the dotted path of a field. An empty name is written as `""`. */

@@ -9,9 +9,9 @@
 /** A part of a text as it is shown. */
 export interface VisiblePiece {
   readonly shown: string;
-  /** Whether it stands for characters that cannot be seen. */
+  /** Whether it represents invisible characters. */
   readonly isMark: boolean;
-  /** How many characters of the text it stands for, in UTF-16 code units. */
+  /** The number of the text's characters that it represents, in UTF-16 code units. */
   readonly chars: number;
 }
 
@@ -150,7 +150,7 @@ export function warnOfLookalikes(text: string, isAddress: boolean): string | nul
   return found.length > 0 ? found.join("; ") : null;
 }
 
-/** Characters with which text hides as text: each stands for an ASCII character, and none is drawn. */
+/** Invisible characters that hide text: each represents an ASCII character. */
 const TAGS = /(\p{RGI_Emoji_Tag_Sequence})|[\u{E0000}-\u{E007F}]/gv;
 
 /** Returns whether a text has tag characters (U+E0000 to U+E007F) outside of the emoji of a flag. */

@@ -19,7 +19,7 @@ const exchange = z.object({
 });
 export type RecordedExchange = z.output<typeof exchange>;
 
-/** By name: the particularity of a success, or the code of an error. The simplest one is first. */
+/** Examples by name: the particularity of a success, or the code of an error. The simplest one is first. */
 export const recordedExchanges = z.record(z.string(), exchange);
 export type RecordedExchanges = z.output<typeof recordedExchanges>;
 

@@ -211,7 +211,7 @@ const headersOfSuccess = (contract: Contract, declared: readonly ResponseHeader[
     ...Object.fromEntries(declared.map((name) => [name, declarableHeaders[name]])),
   });
 
-/** Returns the headers of a status that stands for these errors. */
+/** Returns the headers of a status with these errors. */
 const headersOfErrors = (contract: Contract, codes: readonly ErrorCode[]) =>
   z.object({
     ...errorHeaders,

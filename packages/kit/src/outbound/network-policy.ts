@@ -52,7 +52,7 @@ function refusal(subject: string, { of, mode }: TurnPolicies[number]): string {
 export const narrowHosts = (patterns: readonly string[], policies: TurnPolicies): string[] =>
   policies.reduce<string[]>(
     (all, { hosts = [] }) => [
-      // Of two patterns one covers the other, or no host matches both.
+      // If one pattern covers the other, the narrower one; otherwise no host matches both.
       ...new Set(
         all.flatMap((one) =>
           hosts.flatMap((other) =>

@@ -23,7 +23,7 @@ const gauge = (unit: string, description: string) =>
 const seconds = (description: string) =>
   ({ kind: "histogram", unit: "s", description, boundaries: SECONDS }) as const;
 
-/** Where OpenTelemetry's conventions have a name, it is theirs. */
+/** Metrics in OpenTelemetry's conventions have their names. */
 export const metrics = {
   "http.server.request.duration": seconds("Requests, until their headers are made"),
   "http.client.request.duration": seconds("Requests to vendors, until their headers arrive"),

@@ -1,4 +1,4 @@
-/** Where the commands of sandboxes on this machine may connect to. */
+/** The addresses that the commands of sandboxes on this machine may connect to. */
 import type { TurnPolicies } from "@platform/kit/network-policy";
 import { hostRefusal, matchesHost } from "@platform/kit/outbound/network-policy";
 import { isPrivateLiteral, lookupPublic } from "@platform/kit/outbound/public-address";

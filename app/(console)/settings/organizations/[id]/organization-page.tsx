@@ -259,7 +259,10 @@ const removing = (name: string, organization: string) => ({
 
 const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed member";
 
-/** A person by the first letter of the name or email. It is decorative, because the name stands beside it. */
+/**
+ * A person's avatar: the first letter of the name or email. It is decorative, because the name is beside
+ * it.
+ */
 function Avatar({ name }: { readonly name: string }) {
   return (
     <span

@@ -1,7 +1,7 @@
 /** Reads the fields of chat completions in the forms of different vendors. Each of them may be of any type. */
 import { quoteLargeIntegers } from "@platform/kit/large-integers";
 
-/** As `cost_in_usd_ticks` of xAI counts. */
+/** The unit of `cost_in_usd_ticks` of xAI. */
 const TICKS_PER_USD = 10_000_000_000;
 
 export type Fields = Readonly<Record<string, unknown>>;

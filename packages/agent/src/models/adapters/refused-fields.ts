@@ -83,7 +83,7 @@ const withoutImages = (parts: readonly Fields[]): string =>
     .map(({ type, text }) => (type === "text" ? text : "[A file that this model does not read]"))
     .join("\n");
 
-/** Fields without which a server cannot answer as it is asked. */
+/** Fields that a server needs to answer the request. */
 const NEEDED = new Set([
   ...["model", "messages", "stream", "tools", "role", "content", "tool_calls", "tool_call_id"],
 ]);

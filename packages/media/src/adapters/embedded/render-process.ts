@@ -51,7 +51,7 @@ const renderReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("done") }),
   /** A caller's file cannot be used. The message is for the caller, the reason for the log. */
   z.object({ op: z.literal("unusable"), message: z.string(), reason: z.string() }),
-  /** The job failed for a cause of our own; the reason is for the log. */
+  /** The job failed for an internal reason, which is for the log. */
   z.object({ op: z.literal("failed"), reason: z.string() }),
 ]);
 /** The child sends `ready`, receives its request as JSON, and sends one reply. */

@@ -45,7 +45,7 @@ const retryable = {
   result: [429, 502, 503, 504],
 } as const;
 
-/** Where a submitted request is asked for. */
+/** The addresses of a submitted request. */
 export const queuedRequest = z.object({
   status_url: z.url(),
   response_url: z.url(),

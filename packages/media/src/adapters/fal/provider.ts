@@ -81,7 +81,7 @@ const output = z.union([
 /** The identifiers of a submitted order. */
 const submitted = queuedRequest.extend({
   kind: z.enum(["video", "image"]),
-  /** How many files are wanted of it. */
+  /** The number of requested files. */
   count: z.int().min(1),
   /** Whether the caller chose the model. */
   hasOwnModel: z.boolean(),

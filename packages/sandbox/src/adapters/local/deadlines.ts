@@ -64,7 +64,7 @@ function expireUntil(deadlines: readonly Deadline[], time: number): void {
 /** The status of a program that SIGTERM has ended. */
 export const TERMINATED = 143;
 
-/** A program was ended at the deadline of a `timeout`. Its memory must not be used any more. */
+/** A program was ended at the deadline of a `timeout`. Its memory must no longer be used. */
 export class DeadlineError extends Error {}
 
 /** Runs work that keeps the thread. Throws a DeadlineError. */

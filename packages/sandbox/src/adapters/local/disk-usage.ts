@@ -46,7 +46,7 @@ export class DiskUsage {
     this.#files += files;
   }
 
-  /** Throws an `ENOSPC` error when more files, or the bytes that are there already, do not fit. */
+  /** Throws an `ENOSPC` error when more files, or the existing bytes, do not fit. */
   admit(files: number): void {
     this.#measure();
     this.reserve(0, files);

@@ -74,7 +74,7 @@ export function sandboxFolders(rootDir: string, diskQuota: number): SandboxFolde
   return {
     async belongsTo(installationId) {
       const path = join(rootDir, OWNER);
-      // Of two servers that ask at the same time, one writes the file, and both read it.
+      // If two servers start at the same time, one writes the file, and both read it.
       await writeFile(path, installationId, { flag: "wx" }).catch(
         (error: NodeJS.ErrnoException) => {
           if (error.code !== "EEXIST") throw error;

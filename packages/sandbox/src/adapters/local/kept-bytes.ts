@@ -43,7 +43,7 @@ export function restoreBytes(result: ExecResult): ExecResult {
   return accounted({ ...result, stdout, stdoutKind: "bytes" }, bytes.length);
 }
 
-/** The shell counts the bytes of an output once, and refuses a result with fewer than it has counted. */
+/** The shell counts the bytes of an output once, and refuses a result with fewer. */
 const accounted = (result: ExecResult, bytes: number): ExecResult => {
   const counted = result.internalOutputAccounting;
   return counted ? { ...result, internalOutputAccounting: { ...counted, stdout: bytes } } : result;

@@ -23,7 +23,7 @@ const MAX_PIECES_PER_SECOND = 20;
 const LONG_PIECE_CHARS = 1_000;
 /** Programs that run scripts or commands, whose output they return as it is. */
 const RUNNERS = /^(\.|source|eval|bash|sh|.*\/.*)$/;
-/** As much as the shell takes of a command. */
+/** The shell's maximum for a command. */
 const MAX_OWN_CHARS = 32 * 1024 * 1024;
 
 /** The destination of the running command's output. None where its output does not reach the user. */

@@ -31,7 +31,7 @@ export type JailRequest =
     }
   /** Ends the running command, whose reply follows. */
   | { readonly op: "stop" }
-  /** Lists the entries of a folder, or all that is below it. */
+  /** Lists the entries of a folder, or all entries below it. */
   | {
       readonly op: "list";
       readonly path: string;

@@ -29,7 +29,7 @@ import { type DiskUsage, UNFINISHED_PREFIX } from "./disk-usage.ts";
 /** The names from the folder to a file; none for the folder itself. */
 export type Names = readonly string[];
 
-/** As under a umask of 022. */
+/** The mode under a umask of 022. */
 const MODE = 0o755;
 
 /** Every method throws an error with the `code` of the system call, or an `ENOSPC` error. */

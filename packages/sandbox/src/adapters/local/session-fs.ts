@@ -44,7 +44,7 @@ for (const name of ["rm", "cp", "mv", "symlink", "link", "chmod", "utimes"] as c
 /** The shell sets up its system part only on a file system with `mkdirSync` and `writeFileSync`. */
 export class SessionFs extends MountableFs {
   readonly #system: SystemFs;
-  /** By the path at which each is seen. */
+  /** File systems by their mount path. */
   readonly #mounted: ReadonlyMap<string, QuotaFs>;
 
   constructor(home: string, dirs: { home: string; tmp: string }, usage: DiskUsage) {
@@ -136,7 +136,7 @@ function readOnly(path: string): Error {
   return new Error(`EROFS: read-only file system, '${path}'`);
 }
 
-/** Returns the code of an operation's error by its message, which is all that the shell passes on. */
+/** Returns the code of an operation's error from its message, which is all that the shell passes on. */
 export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
   if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
   if (message.startsWith("ESTALE")) return "changed";

@@ -127,7 +127,7 @@ export function correctInterpreter(
   });
 }
 
-/** Commands that look at the characters of their input as bytes. */
+/** Commands that treat the characters of their input as bytes. */
 const TAKES_BYTES = ["od", "base64", "file", "tar"];
 
 /** Returns the name of a command that is written as it is; empty for any other. */
@@ -262,7 +262,7 @@ async function correctWords(
   return { ...node, args: await correct(args), assignments: await Promise.all(corrected) };
 }
 
-/** Whether a word is a quoted variable with a default alone, which the interpreter takes for an array's. */
+/** Whether a word is only a quoted variable with a default, which the interpreter treats as an array's. */
 function isQuotedDefault({ parts: [quoted, ...others] }: WordNode): boolean {
   if (quoted?.type !== "DoubleQuoted" || others.length > 0 || quoted.parts.length !== 1)
     return false;

@@ -25,7 +25,7 @@ const LIMITS = { maxBytes: 1024 ** 3, maxProcesses: 256 };
 /** Programs that a session expects besides the shell; the check of an installation names them. */
 const PROGRAMS = ["python3", "git", "ffmpeg", "node"];
 const CHECK_TIMEOUT_MS = 5_000;
-/** Programs that a model would otherwise have to look for. */
+/** Programs that a model would otherwise have to search for. */
 const KNOWN_PROGRAMS = [
   ...[
     "bash",

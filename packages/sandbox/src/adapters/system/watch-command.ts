@@ -17,7 +17,7 @@ export interface Limits {
 const INTERVAL_MS = 200;
 const PAGE_BYTES = 4096;
 const BLOCK_BYTES = 512;
-/** The limit for the descriptors of all threads together, which bounds the time to look at them. */
+/** The limit for the descriptors of all threads together, which bounds the time to inspect them. */
 const MAX_DESCRIPTORS = 50_000;
 
 /**

@@ -83,7 +83,7 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         networkPolicy: policyFor(options),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       })
-        // Of two simultaneous calls, the second one finds the machine of the first.
+        // If two calls are simultaneous, the second one finds the machine of the first.
         .catch(() => get(sessionId))
         .catch(unavailable);
       // An image need not have the folder that its commands start in.

@@ -55,7 +55,7 @@ export interface Clip extends Size {
   readonly frames: AsyncIterable<Picture>;
   /** Interleaved samples of two channels, from -1 to 1, at one sample rate. */
   readonly sound: Float32Array | null;
-  /** Of a video that is read, because its pictures are not converted from it. */
+  /** The color space of a decoded video, because its pictures are not converted. */
   readonly colorSpace?: VideoColorSpaceInit;
 }
 

@@ -110,7 +110,7 @@ function mixSounds(
   return mixed;
 }
 
-/** The use case has checked that the inputs of the mode are there. */
+/** The use case has checked that the mode's inputs exist. */
 function given(file: MediaFile | undefined): MediaFile {
   if (!file) throw new Error("The order lacks an input of its mode");
   return file;

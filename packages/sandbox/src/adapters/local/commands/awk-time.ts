@@ -1,6 +1,6 @@
 /** Arguments of awk that just-bash does not know: functions for times, and assignments among the files. */
 
-/** Passes assignments between the program of awk and its first file as `-v`, which the original takes for files. */
+/** Passes assignments before the first file of awk as `-v`, which the original treats as files. */
 function assignFirst(args: string[]): string[] {
   const at = args.findIndex(
     (arg, index) => !arg.startsWith("-") && !/^-[Fvf]$/.test(args[index - 1] ?? ""),

@@ -229,7 +229,7 @@ function encode(
   return Uint8Array.from(bytes);
 }
 
-/** As glibc replaces characters that have no decomposition. */
+/** The replacements of glibc for characters that have no decomposition. */
 const PLAIN: Readonly<Record<string, string>> = {
   ...{
     "€": "EUR",

@@ -2,7 +2,7 @@
 import { type Command, type CustomCommand, defineCommand } from "just-bash";
 import { failed, printed } from "./options.ts";
 
-/** The alternative to each program that models look for and that is absent. */
+/** The alternative to each absent program that models try. */
 const ABSENT: readonly (readonly [names: string, alternative: string])[] = [
   ["git svn hg", "keep versions of a file under other names"],
   ["wget aria2c", "use curl, or the tool fetch"],

@@ -1,4 +1,4 @@
-/** Commands of just-bash with arguments that it would refuse, or would silently take for others. */
+/** Commands of just-bash with arguments that it would refuse, or would silently misinterpret. */
 import { posix } from "node:path";
 import { structuredPatch } from "diff";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
@@ -220,7 +220,7 @@ export const correctedCommand = (name: string): Command =>
     return (await context.origCommand?.(corrected)) ?? failed(name, "command not found", 127);
   });
 
-/** The first of the characters that stand for bytes. */
+/** The first of the characters that encode bytes. */
 const MARK = 0xf700;
 
 function normalDiff(a: string, b: string): string {

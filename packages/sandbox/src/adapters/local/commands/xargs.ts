@@ -29,7 +29,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   0: "\0",
   "\\": "\\",
 };
-/** As on Linux, at which a command line is cut. */
+/** The limit of Linux, at which a command line is cut. */
 const MAX_LINE_CHARS = 128 * 1024;
 
 /** Returns the index of the first argument that is neither an option nor the value of one. */

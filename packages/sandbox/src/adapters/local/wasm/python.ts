@@ -289,7 +289,7 @@ function resultOf(
     stdout: stdout.bytes.toString("latin1"),
     stdoutKind: "bytes",
     stderr: stderr.bytes.toString() + note,
-    // As the kernel passes it on.
+    // The kernel's exit code.
     exitCode: exitCode & 0xff,
   };
 }

@@ -1,4 +1,4 @@
-/** How `sqlite3` prints rows, as its own program does. */
+/** How `sqlite3` prints rows, like the original program. */
 import type { SqlValue } from "sql.js";
 
 export const MODES = [

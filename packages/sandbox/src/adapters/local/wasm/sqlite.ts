@@ -119,7 +119,7 @@ function saveDatabase(
   opened: Uint8Array,
   database: Database,
 ): void {
-  // As its own program does with a transaction that is left open.
+  // Like the original program with a transaction that is left open.
   database.run("SAVEPOINT ending; ROLLBACK");
   const after = database.export();
   if (Buffer.compare(after, opened) !== 0) disks.replaceFile(file, after);
