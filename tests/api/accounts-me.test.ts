@@ -6,16 +6,6 @@ import { createRunCredential } from "../support/harness/run-credentials.ts";
 
 const PATH = "/api/accounts/me";
 
-describe("GET /api/accounts/id 200", () => {
-  test("is the account of the key and of the bearer", async () => {
-    const { id, withKey, withBearer } = await createPerson();
-    for (const caller of [withKey, withBearer]) {
-      const answer = await caller.get("/api/accounts/id");
-      expect([answer.status, answer.body]).toEqual([200, { status: "success", accountId: id }]);
-    }
-  });
-});
-
 describe("GET /api/accounts/me 200", () => {
   test("is the account, its organizations with the role in each, and the credential", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);

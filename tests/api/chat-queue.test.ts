@@ -90,16 +90,4 @@ describe("the queue of a chat", () => {
       expect(answer.body).toMatchObject({ error: "Chat not found" });
     }
   });
-
-  it("400: an id that is none", async () => {
-    const { withKey } = await createPerson();
-    for (const path of [
-      "/api/chat/x/queue",
-      `/api/chat/${randomUUID()}/queue/${"x".repeat(129)}`,
-    ]) {
-      const answer = await withKey.request(path.endsWith("queue") ? "GET" : "DELETE", path);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, "error");
-    }
-  });
 });

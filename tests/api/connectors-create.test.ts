@@ -186,13 +186,6 @@ describe("a provider that fails", () => {
     composio.fail({ status: 500, body: words }, "cursor=");
     expect((await person.withKey.get("/api/connectors")).status).toBe(502);
   });
-
-  it("200 again when it is well, and 502 when nobody listens", async () => {
-    composio.recover();
-    for (const answer of await both()) expect(answer.status).toBe(200);
-    await composio.close();
-    for (const answer of await both()) expect(answer.status).toBe(502);
-  });
 });
 
 describe("503", () => {
