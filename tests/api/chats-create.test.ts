@@ -63,17 +63,11 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
 });
 
 describe("POST /api/sessions/{sessionId}/chats 400", () => {
-  test.each([
-    [{ id: "42" }, "id must be a valid UUID"],
-    [{ title: "x".repeat(201) }, "title must be at most 200 characters"],
-    [{ modelId: "" }, "modelId must not be empty"],
-    [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],
-    [{ templateId: "42" }, "templateId must be a valid UUID"],
-    [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
-  ])("%j is refused", async (body, sentence) => {
+  test("an unknown model is refused", async () => {
+    const body = { modelId: "no/such-model" };
     const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, body);
-    expectError(answer, 400, "error", sentence);
+    expectError(answer, 400, "error", "modelId must be one of the available models");
   });
 });
 

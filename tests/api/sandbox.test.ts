@@ -5,7 +5,7 @@ import { z } from "zod";
 import { sandbox } from "../../lib/sandbox/contract.ts";
 import { createPersonWithSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import type { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { setting, sql } from "../support/harness/stack.ts";
 
@@ -64,17 +64,6 @@ describe("POST /api/sandbox 200", () => {
   });
 });
 
-describe("POST /api/sandbox 400", () => {
-  test.each([
-    [{}, "sessionId is required"],
-    [{ sessionId: "42" }, "sessionId must be a valid UUID"],
-    [{ sessionId: null }, "sessionId must be a string"],
-  ])("%j is refused", async (body, error) => {
-    const person = await createPerson();
-    expectError(await person.withKey.post("/api/sandbox", body), 400, "error", error);
-  });
-});
-
 describe("GET /api/sandbox 200", () => {
   test("none before, active after, none when it was stopped", async () => {
     const { person, session } = await createPersonWithSession();
@@ -87,13 +76,6 @@ describe("GET /api/sandbox 200", () => {
 
     await person.withKey.delete(path);
     expect((await person.withKey.get(path)).text).toBe(before.text);
-  });
-});
-
-describe("GET /api/sandbox 400", () => {
-  test("the session must be named", async () => {
-    const person = await createPerson();
-    expectError(await person.withKey.get("/api/sandbox"), 400, "error", "sessionId is required");
   });
 });
 

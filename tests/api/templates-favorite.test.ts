@@ -56,18 +56,3 @@ describe("PUT /api/agents/templates/{id}/favorite 200", () => {
     expect(templateIn(await owner.withKey.get(pathOf(id))).favorites_count).toBe(1);
   });
 });
-
-describe("PUT /api/agents/templates/{id}/favorite 400", () => {
-  test.each([
-    [{}, "is_favourite is required"],
-    [{ is_favourite: "true" }, "is_favourite must be a boolean"],
-  ])("%j is refused", async (body, error) => {
-    const { withKey } = await createPerson();
-    const { id } = await createTemplate(withKey);
-    const answer = await withKey.request("PUT", `${pathOf(id)}/favorite`, { body });
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { status: "error", error, missing_fields: ["is_favourite"] },
-    ]);
-  });
-});

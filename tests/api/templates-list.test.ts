@@ -144,17 +144,3 @@ describe("GET /api/agents/templates 200", () => {
     expect(found).toBeLessThan(200);
   });
 });
-
-describe("GET /api/agents/templates 400", () => {
-  test.each([
-    ["limit=0", "limit must be at least 1", ["limit"]],
-    ["limit=101", "limit must be at most 100", ["limit"]],
-    ["cursor=x&limit=x", "limit must be a number", ["limit", "cursor"]],
-    ["cursor=", "cursor is invalid", ["cursor"]],
-  ])("%s is refused", async (query, error, missing_fields) => {
-    const { withKey } = await createPerson();
-    const answer = await withKey.get(`${path}?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ status: "error", error, missing_fields });
-  });
-});
