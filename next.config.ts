@@ -123,6 +123,8 @@ const config: NextConfig = {
     ...(process.env.VERCEL ? [] : EXTERNAL_LIBRARIES),
     "pg",
     "just-bash",
+    // It requires its standard fonts by paths beside its own file.
+    "pdfkit",
     "pino",
     "@opentelemetry/context-async-hooks",
     "@opentelemetry/exporter-metrics-otlp-http",

@@ -1,16 +1,26 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst, quickFiles } from "./tests/test-files.ts";
 
+const TESTS = "{tests,supabase/tests,packages/*/tests}/**/*.test.ts";
 const isQuick = process.env.QUICK === "1";
+
+/** Vitest starts the servers only if it runs a file that needs them. */
+const withServer = {
+  globalSetup: ["tests/global-setup.ts"],
+  setupFiles: ["tests/support/harness/each-file.ts"],
+  // A process runs many files: the modules that tests share take longer to load than most files to run.
+  isolate: false,
+};
+
+const quickProjects = () => [
+  { extends: true as const, test: { name: "functions", include: quickFiles("functions") } },
+  { extends: true as const, test: { name: "api", include: quickFiles("api"), ...withServer } },
+];
 
 export default defineConfig({
   test: {
-    include: isQuick ? quickFiles() : ["{tests,supabase/tests,packages/*/tests}/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["**/*.soak.test.ts"],
-    globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
-    setupFiles: isQuick ? [] : ["tests/support/harness/each-file.ts"],
-    // A process runs many files: the modules that tests share take longer to load than most files to run.
-    isolate: isQuick,
+    ...(isQuick ? { projects: quickProjects() } : { include: [TESTS], ...withServer }),
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
     testTimeout: 180_000,
     hookTimeout: 120_000,

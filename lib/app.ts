@@ -43,8 +43,6 @@ import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
 import { WebhookWorker } from "./webhooks/webhook-worker.ts";
 
-/** The deadline of one call of the connector provider or the mail server. */
-const DEADLINE_MS = 10_000;
 /** The public bucket of the Supabase project for images and videos. */
 const MEDIA_BUCKET = "media";
 /** The private bucket for the contents of workspaces. */
@@ -199,7 +197,7 @@ async function createCatalog(db: Database, settings: Config): Promise<CatalogPro
     clientSecret,
     baseUrl: settings.CATALOG_BASE_URL,
     tokenUrl: settings.CATALOG_TOKEN_URL,
-    timeoutMs: settings.LOOKUP_TIMEOUT_MS,
+    timeoutMs: settings.VENDOR_TIMEOUT_MS,
   });
 }
 
@@ -207,7 +205,7 @@ async function createResearch(db: Database, settings: Config): Promise<ResearchP
   const { RESEARCH_API_KEY: apiKey, RESEARCH_BASE_URL: baseUrl } = settings;
   if (!apiKey) return (await import("./research/adapters/embedded.ts")).createEmbeddedResearch(db);
   const { createWebApiResearch } = await import("./research/adapters/web-api.ts");
-  return createWebApiResearch({ apiKey, baseUrl, timeoutMs: settings.LOOKUP_TIMEOUT_MS });
+  return createWebApiResearch({ apiKey, baseUrl, timeoutMs: settings.VENDOR_TIMEOUT_MS });
 }
 
 async function createSearch(settings: Config): Promise<SearchProvider> {
@@ -232,18 +230,20 @@ async function createConnectors(db: Database, settings: Config): Promise<Connect
   const receivesEvents = settings.COMPOSIO_WEBHOOK_SECRET !== undefined;
   if (apiKey) {
     const { ComposioConnectors } = await import("./connectors/adapters/composio/provider.ts");
-    return new ComposioConnectors({ db, apiKey, baseUrl, receivesEvents, timeoutMs: DEADLINE_MS });
+    const timeoutMs = settings.VENDOR_TIMEOUT_MS;
+    return new ComposioConnectors({ db, apiKey, baseUrl, receivesEvents, timeoutMs });
   }
   if (!settings.EMBEDDED_SUPABASE) return null;
   const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");
   return createEmbeddedConnectors(db, serviceOrigin());
 }
 
-export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promise<Mailer> {
-  const from = MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
+export async function createMailer(settings: Config): Promise<Mailer> {
+  const { SMTP_URL: url, VENDOR_TIMEOUT_MS: timeoutMs } = settings;
+  const from = settings.MAIL_FROM ?? "Agent Platform <no-reply@localhost>";
   if (url !== undefined) {
     const { createSmtpMailer } = await import("./mail/adapters/smtp.ts");
-    return createSmtpMailer({ url, from, timeoutMs: DEADLINE_MS });
+    return createSmtpMailer({ url, from, timeoutMs });
   }
   const { createMailboxMailer } = await import("./mail/adapters/mailbox.ts");
   const { mailboxFolder } = await import("./mail/mailbox-folder.ts");

@@ -24,6 +24,7 @@ const UNREAD = [
   /node_modules\/@tailwindcss\/oxide-wasm32-wasi\/node_modules\//,
   /node_modules\/just-bash\/dist\/bin\//,
   /node_modules\/mediabunny\/dist\/bundles\//,
+  /node_modules\/pdfkit\/js\/pdfkit\.(?!js$|node\.mjs$)/,
   /node_modules\/playwright-core\/lib\/vite\//,
   /node_modules\/sql\.js\/dist\/(?!sql-wasm\.(?:js|wasm)$)/,
   // Only the English of date-fns is used (by `npx workflow inspect`), the character maps of PDF.js, some fonts of

@@ -7,6 +7,7 @@ import { runProgram } from "./run-program.ts";
  */
 export async function check(): Promise<number> {
   const codes = [
+    await runProgram(["scripts/generate-registry.ts"]),
     await runProgram(["scripts/generate-api-types.ts"]),
     await runProgram(["scripts/generate-docs.ts"]),
     await runProgram(["scripts/generate-functions.ts"]),

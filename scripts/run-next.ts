@@ -42,18 +42,21 @@ export async function runNext(options: {
   port: number;
   processes?: number;
   graceMs?: number;
+  /** The program of one process of `start`. Default: the production server. */
+  program?: readonly string[] | undefined;
   distDir: string;
   env: Readonly<Record<string, string | undefined>>;
   output: "collect" | "show";
 }): Promise<RunningNext> {
   const { mode, host = "127.0.0.1", port, processes, graceMs = 2_000 } = options;
   const dev = ["node_modules/next/dist/bin/next", "dev", "--hostname", host, "--port", `${port}`];
-  const program = processes === undefined ? "scripts/server-process.ts" : "scripts/cluster.ts";
+  const { program = ["scripts/server-process.ts"] } = options;
+  const server = processes === undefined ? program : ["scripts/cluster.ts"];
   // Otherwise another process on this port would answer the health check.
   await assertFree(host, port);
   const child = spawn(
     process.execPath,
-    mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", ...HEAP, program],
+    mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", ...HEAP, ...server],
     {
       cwd: projectRoot,
       // Its own process group, so its helper processes stop with it and Ctrl-C reaches them through us,

@@ -9,19 +9,27 @@ import { type RunningNext, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { startModelRouter } from "./support/fakes/model-router.ts";
 import { PROFILES } from "./support/fakes/strict-rules.ts";
-import { copyDataDir, createTemplate } from "./support/harness/database-template.ts";
+import { copyDataDir, keptTemplate } from "./support/harness/database-template.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { priced } from "./support/harness/priced.ts";
 import { noteSettings } from "./support/secrets/known.ts";
 import { StorageSearch } from "./support/secrets/search-storage.ts";
 
+const SOURCE_SERVER = [
+  "--import",
+  new URL("resolve-app.mjs", import.meta.url).href,
+  "tests/support/harness/source-server.ts",
+];
+
 /** What every test file can reach, by `inject("stack")`. */
 export type Stack = {
-  /** Origin of the production server that all tests share. */
+  /** Origin of the server that all tests share. */
   url: string;
   /** The environment of that server: what a further server on the same database needs. */
   env: Record<string, string>;
   distDir: string;
+  /** Runs servers from their sources, which have no pages. Undefined for servers of the build. */
+  program: readonly string[] | undefined;
   /** A data directory with a migrated, empty database, for `copyTemplate`. */
   template: string;
   /** Where the run keeps the secrets that it knows and what its servers logged. */
@@ -31,34 +39,33 @@ export type Stack = {
 declare module "vitest" {
   export interface ProvidedContext {
     stack: Stack;
-    /** What the shared server says of its endpoints; null when there is none. */
-    published: OpenApi | null;
+    /** What the shared server says of its endpoints. */
+    published: OpenApi;
     /** Origin of the router of scripted models, which tells where their server is. */
     models: string;
   }
 }
 
 /**
- * One embedded Supabase in a directory of its own and one production server on it, for all files; and
- * servers with scripted models for the files that ask for them.
+ * One embedded Supabase in a directory of its own and one server on it, for all files; and servers with scripted
+ * models for the files that ask for them. They are those of the build, unless only quick tests run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const distDir = process.env.NEXT_DIST_DIR || ".next";
-  // For work below the server, while the application does not build.
-  const withServer = process.env.NO_SERVER !== "1";
+  const program = process.env.QUICK === "1" ? SOURCE_SERVER : undefined;
   const records = await mkdtemp(join(tmpdir(), "agent-platform-records-"));
   await mkdir(join(records, "logs"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startDatabase = async () => {
-    const template = await createTemplate();
+    const template = await keptTemplate();
     const dataDir = copyDataDir(template);
     return { template, dataDir, parts: await startParts({ dataDir, publicUrl: url, given: {} }) };
   };
   // The build leaves a processor idle at times.
   const [{ template, dataDir, parts }] = await Promise.all([
     startDatabase(),
-    withServer ? ensureFreshBuild(distDir) : undefined,
+    program ? undefined : ensureFreshBuild(distDir),
   ]);
   // As if a proxy stood in front, so that a test can come from an address of its own. All other
   // requests come from this machine, which is one address: tests of its limits set them lower.
@@ -88,15 +95,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
       mode: "start",
       port,
       distDir,
+      program,
       env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...more },
       output: "collect",
     });
-  const server = withServer
-    ? await start(port).catch(async (error: unknown) => {
-        await parts.stop();
-        throw error;
-      })
-    : undefined;
+  const server = await start(port).catch(async (error: unknown) => {
+    await parts.stop();
+    throw error;
+  });
   const scripted: RunningNext[] = [];
   const models = await startModelRouter(async (name, modelUrl) => {
     const profiles = { MODELS: PROFILES.map((profile) => `fake-${profile}`).join(",") };
@@ -111,16 +117,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
 
   noteSettings(records, env);
-  project.provide("stack", { url, env, distDir, template, records });
-  project.provide("published", server ? await readOpenApi(url) : null);
+  project.provide("stack", { url, env, distDir, program, template, records });
+  project.provide("published", await readOpenApi(url));
   project.provide("models", models.origin);
   return async () => {
     await models.close();
-    await Promise.all([server, ...scripted].map((one) => one?.stop()));
+    await Promise.all([server, ...scripted].map((one) => one.stop()));
     if (project.vitest.state.getCountOfFailedTests() > 0) showErrors(server, ...scripted);
     const search = new StorageSearch(records);
     const traces = [
-      ...search.log("log of the shared server", server?.logs() ?? ""),
+      ...search.log("log of the shared server", server.logs()),
       ...scripted.flatMap((one) => search.log("log of a server with scripted models", one.logs())),
       ...(await search.folder(join(records, "logs"))),
       ...(await search.database(parts.env.DATABASE_URL ?? "")),
@@ -128,7 +134,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await parts.stop();
     traces.push(...(await search.folder(dataDir, template)));
     await rm(dataDir, { recursive: true, force: true });
-    await rm(template, { recursive: true, force: true });
     await rm(records, { recursive: true, force: true });
     if (traces.length === 0) return;
     throw new Error(`Secrets of the tests were left behind:\n  ${traces.join("\n  ")}`);
@@ -139,8 +144,8 @@ const readOpenApi = async (url: string): Promise<OpenApi> =>
   openApi.parse(await (await fetch(`${url}/api/openapi.json`)).json());
 
 /** Prints the errors that shared servers have logged, which may say why a test failed. */
-function showErrors(...shared: readonly (RunningNext | undefined)[]): void {
-  const lines = shared.flatMap((server) => server?.logs().split("\n") ?? []);
+function showErrors(...shared: readonly RunningNext[]): void {
+  const lines = shared.flatMap((server) => server.logs().split("\n"));
   const errors = lines.filter((line) => line.startsWith('{"level":50')).slice(-100);
   console.error(`Errors of the shared servers, of which tests expect some:\n${errors.join("\n")}`);
 }

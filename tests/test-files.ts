@@ -12,6 +12,12 @@ const OWN_SERVERS =
 const SLOW =
   /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createRenderer|expectNoStall)\(/;
 
+/** In files about what Next.js, the production server or the launcher do. */
+const BUILT = /^\/\/ Needs a build\.$|\bnpmRun\(/m;
+
+/** Folders whose tests speak to a server, or to its database. */
+const SOURCES = /^(?:tests\/(?:adapters|api|core|security)|supabase\/tests)\//;
+
 const sources = new Map<string, string>();
 
 function sourceOf(file: string): string {
@@ -45,15 +51,21 @@ function reaches(
   return false;
 }
 
-/** Returns the test files that need no server, no browser and no build, and those of packages that are asked for. */
-export const quickFiles = (): string[] =>
-  globSync("{tests,packages/*/tests}/**/*.test.ts", { cwd: projectRoot }).filter((file) => {
-    const path = join(projectRoot, file);
-    if (file.endsWith(".soak.test.ts")) return false;
-    const isAsked = (name: string) => name.startsWith("packages/") && file.startsWith(name);
-    if (process.argv.some(isAsked)) return true;
-    return !reaches(path, SLOW) && !reaches(path, BROWSER);
-  });
+/**
+ * Returns the test files that need no browser and no build: those of functions alone, with the ones of packages that
+ * are asked for, or those that need a server, which runs from its sources.
+ */
+export const quickFiles = (kind: "functions" | "api"): string[] =>
+  globSync("{tests,supabase/tests,packages/*/tests}/**/*.test.ts", { cwd: projectRoot }).filter(
+    (file) => {
+      const path = join(projectRoot, file);
+      if (file.endsWith(".soak.test.ts") || reaches(path, BROWSER)) return false;
+      const isAsked = (name: string) => name.startsWith("packages/") && file.startsWith(name);
+      const isFunctions = process.argv.some(isAsked) || !reaches(path, SLOW);
+      if (kind === "functions") return isFunctions;
+      return !isFunctions && SOURCES.test(file) && !BUILT.test(sourceOf(path));
+    },
+  );
 
 const TESTS = join(projectRoot, "tests") + sep;
 

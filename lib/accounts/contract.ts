@@ -131,3 +131,5 @@ export const exportAccountContract = contract({
   responses: { 200: { description: "The archive", bytes: ["application/zip"] } },
   errors: [],
 });
+
+export const apiTags = { Account: "The account of the credential." };

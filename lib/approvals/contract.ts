@@ -121,3 +121,5 @@ export const deleteApprovalRuleContract = contract({
   responses: successResponse("The approval is forgotten", {}),
   errors: ["not_found"],
 });
+
+export const apiTags = { Approvals: "Calls that agents ask for before they make them." };

@@ -122,3 +122,5 @@ export const deleteArtistContract = contract({
   responses: successResponse("Done", {}),
   errors: ["not_owner", "not_found"],
 });
+
+export const apiTags = { Artists: "The artists that an account works for." };

@@ -95,3 +95,5 @@ export const openPageContract = contract({
   responses: { 302: { description: "The page is at `location`", headers: ["location"] } },
   errors: ["not_found"],
 });
+
+export const apiTags = { Catalog: "Artists, albums and tracks." };

@@ -228,3 +228,5 @@ export const chooseConnectorsContract = contract({
   strictBody: true,
   body: z.object({ connectors: chosenConnectors.describe("At most 20 slugs") }),
 });
+
+export const apiTags = { Connectors: "Third-party services that an account is linked to." };

@@ -290,3 +290,5 @@ export const deleteMediaContract = contract({
   responses: successResponse("Deleted", {}),
   errors: ["not_found"],
 });
+
+export const apiTags = { Content: "Images and videos, and the templates that shape them." };

@@ -170,3 +170,5 @@ export const deleteDeliveryAddressContract = contract({
   responses: successResponse("The address was deleted", {}),
   errors: ["not_found"],
 });
+
+export const apiTags = { Deliveries: "Results of runs by mail, and the addresses that take them." };

@@ -85,3 +85,5 @@ export const openApiContract = contract({
   },
   errors: [],
 });
+
+export const apiTags = { Service: "Health, and this document." };

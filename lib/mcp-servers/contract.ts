@@ -319,3 +319,7 @@ export const mcpClientMetadataContract = contract({
   },
   errors: [],
 });
+
+export const apiTags = {
+  "MCP servers": "Services of others whose tools the agents of an account can call.",
+};

@@ -61,3 +61,5 @@ export const callMcpContract = contract({
   },
   errors: ["not_found"],
 });
+
+export const apiTags = { MCP: "The API as a server of the Model Context Protocol." };

@@ -49,3 +49,5 @@ export const listModelsContract = contract({
   },
   errors: ["upstream_error"],
 });
+
+export const apiTags = { Models: "The models that a chat or a run may name." };

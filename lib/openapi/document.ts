@@ -5,36 +5,40 @@ import { describeApi } from "@platform/endpoint/openapi/document";
 import type { RecordedExchanges } from "@platform/endpoint/openapi/examples";
 import { config } from "../platform/config.ts";
 import { examples } from "./examples.ts";
-import { operations } from "./registry.ts";
+import { operations, tagsOf } from "./registry.ts";
+
+/** The first tags of the reference, in their order; others follow. */
+const FIRST_TAGS = [
+  "Chat",
+  "Sessions",
+  "Sandbox",
+  "Workspace",
+  "Models",
+  "Sign-up",
+  "Keys",
+  "Account",
+  "Organizations",
+  "Artists",
+  "Agent templates",
+  "Skills",
+  "MCP servers",
+  "Content",
+  "Tasks",
+  "Approvals",
+  "Deliveries",
+  "Webhooks",
+  "Usage",
+  "Connectors",
+  "Catalog",
+  "Research",
+  "MCP",
+  "Service",
+];
 
 /** The description of each tag, in the order of the reference. */
-export const tags: Readonly<Record<string, string>> = {
-  Chat: "Turns of an agent, streamed, resumed and stopped; headless runs.",
-  Sessions: "A session owns chats and a sandbox.",
-  Sandbox: "Where the agent's tools act.",
-  Workspace: "Versioned files that the sessions of an account or of an artist share.",
-  Models: "The models that a chat or a run may name.",
-  "Sign-up": "How an agent gets its first API key.",
-  Keys: "API keys of an account.",
-  Account: "The account of the credential.",
-  Organizations: "Organizations, their members, and invitations to join them.",
-  Artists: "The artists that an account works for.",
-  "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
-  Skills:
-    "Instructions with scripts that agents load: of the account, of its organizations, and built in.",
-  "MCP servers": "Services of others whose tools the agents of an account can call.",
-  Content: "Images and videos, and the templates that shape them.",
-  Tasks: "Scheduled prompts, and background runs.",
-  Approvals: "Calls that agents ask for before they make them.",
-  Deliveries: "Results of runs by mail, and the addresses that take them.",
-  Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
-  Usage: "What models and generations use and cost.",
-  Connectors: "Third-party services that an account is linked to.",
-  Catalog: "Artists, albums and tracks.",
-  Research: "All tracks of an artist.",
-  MCP: "The API as a server of the Model Context Protocol.",
-  Service: "Health, and this document.",
-};
+export const tags: Readonly<Record<string, string>> = Object.fromEntries(
+  [...new Set([...FIRST_TAGS, ...Object.keys(tagsOf)])].map((name) => [name, tagsOf[name] ?? ""]),
+);
 
 /** Returns the document. @param examples by operation id */
 export const describeService = (

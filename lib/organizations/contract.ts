@@ -217,3 +217,7 @@ export const declineInvitationContract = contract({
   responses: done,
   errors: ["not_found"],
 });
+
+export const apiTags = {
+  Organizations: "Organizations, their members, and invitations to join them.",
+};

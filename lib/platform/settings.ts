@@ -348,8 +348,8 @@ const constants = z.strictObject({
   ACCOUNT_STREAMS: integerOr(100, 1),
   /** How long a model call and a command wait for their turn; a rendering three times as long. */
   QUEUE_WAIT_MS: integerOr(300_000, 1),
-  /** How long the APIs of the catalog and of research may take for one answer. */
-  LOOKUP_TIMEOUT_MS: integerOr(10_000, 1),
+  /** How long the APIs of the catalog, of research and of connectors and a mail server may take for one answer. */
+  VENDOR_TIMEOUT_MS: integerOr(10_000, 1),
   /** How long the answer waits for an image or a video, which is made nevertheless. */
   CONTENT_TIMEOUT_MS: integerOr(280_000, 1),
   /** How long an endpoint of a webhook may take for its answer. */

@@ -47,3 +47,5 @@ export const listTracksContract = contract({
   }),
   errors: ["not_found", "not_implemented", "upstream_error", "upstream_timeout"],
 });
+
+export const apiTags = { Research: "All tracks of an artist." };

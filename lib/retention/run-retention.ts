@@ -137,7 +137,6 @@ const shared: Readonly<Record<string, Part>> = {
   triggerEvents: ({ db }) => sweepOld(db, "sweep_trigger_events", EVENT_DAYS),
   subscriptions: endLostSubscriptions,
   requests: ({ db }) => sweepOld(db, "sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
-  messagesWithoutAccount: ({ db }) => inShortBatches(db, "add_accounts_of_messages"),
   usageWithoutSums: ({ db }) => inShortBatches(db, "sweep_unsummed_usage"),
   unusedWords: ({ db }) => inShortBatches(db, "sweep_words"),
 };

@@ -112,11 +112,7 @@ export const staleSandboxReservations = (
 ): Promise<z.output<typeof reservations>> =>
   call(db, "stale_sandbox_reservations", { p_batch: batch }, reservations);
 
-export type BatchSweep =
-  | "add_accounts_of_messages"
-  | "sweep_invitations"
-  | "sweep_unsummed_usage"
-  | "sweep_words";
+export type BatchSweep = "sweep_invitations" | "sweep_unsummed_usage" | "sweep_words";
 
 /** Handles at most `batch` rows, and returns their number. */
 export const sweepBatch = (db: Database, name: BatchSweep, batch: number): Promise<number> =>

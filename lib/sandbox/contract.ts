@@ -190,3 +190,5 @@ export const archiveSandboxContract = contract({
   responses: { 200: { description: "The archive", bytes: ["application/zip"] } },
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });
+
+export const apiTags = { Sandbox: "Where the agent's tools act." };

@@ -315,3 +315,5 @@ export const rateMessageContract = contract({
   }),
   errors: ["not_found"],
 });
+
+export const apiTags = { Sessions: "A session owns chats and a sandbox." };

@@ -245,3 +245,8 @@ export type ImportRequest = z.output<typeof importSkillContract.body>;
 function success<S extends z.core.$ZodLooseShape>(fields: S) {
   return z.object({ status: z.literal("success"), ...fields });
 }
+
+export const apiTags = {
+  Skills:
+    "Instructions with scripts that agents load: of the account, of its organizations, and built in.",
+};

@@ -140,9 +140,8 @@ export function selectRuns(
   db: Database,
   { accountId, limit, artistId }: RunPage,
 ): Promise<TaskRun[]> {
-  const args = { p_account_id: accountId, p_limit: limit };
-  if (artistId === undefined) return call(db, "list_task_runs", args, z.array(storedRun));
-  return call(db, "list_artist_task_runs", { ...args, p_artist_id: artistId }, z.array(storedRun));
+  const args = { p_account_id: accountId, p_limit: limit, p_artist_id: artistId ?? null };
+  return call(db, "list_task_runs", args, z.array(storedRun));
 }
 
 /** Returns null when the account has no such run. */

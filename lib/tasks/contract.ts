@@ -229,3 +229,5 @@ export const driveTaskRunContract = contract({
   }),
   errors: ["unauthorized", "not_found", "not_configured"],
 });
+
+export const apiTags = { Tasks: "Scheduled prompts, and background runs." };

@@ -1,24 +1,21 @@
 /** The scheduled prompt as callers see it. */
 
 import { dateTime, instant, uuid } from "@platform/endpoint/contract/fields";
-import { runOptionChanges, runOptions } from "@platform/endpoint/contract/run-options";
+import { removable, runOptionChanges, runOptions } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
 import { deliver, deliverChange } from "../delivery/contract.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 
-const END = "The task is disabled when its next time would be later.";
-
 /** The options of a task: the options of its runs, who gets their results, and its end. */
 export const taskOptions = runOptions.extend({
   deliver: deliver.optional(),
-  ends_at: instant.optional().meta({ description: END }),
+  ends_at: instant.optional().meta({
+    description: "The task is disabled when its next time would be later.",
+  }),
 });
 export const taskOptionChanges = runOptionChanges.extend({
   deliver: deliverChange,
-  ends_at: z
-    .union([instant, z.literal("")], { error: "ends_at must be a date and time" })
-    .optional()
-    .meta({ description: `${END} An empty text removes it.` }),
+  ends_at: removable(taskOptions.shape.ends_at, "ends_at must be a date and time"),
 });
 
 /** One run of a task, by its schedule or on request. */

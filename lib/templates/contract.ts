@@ -210,3 +210,7 @@ export const restoreTemplateContract = contract({
   responses: { 200: { description: "The template", schema: one } },
   errors: ["not_owner", "not_found"],
 });
+
+export const apiTags = {
+  "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
+};

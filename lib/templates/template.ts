@@ -3,32 +3,25 @@
 import { dateTime, uuid, versionNumber } from "@platform/endpoint/contract/fields";
 import {
   outputSchema,
+  removable,
   runOptionChanges,
   runOptions,
 } from "@platform/endpoint/contract/run-options";
 import { z } from "zod";
 
-const model = z.string().trim().min(1).max(200);
-const descriptions = {
-  model:
-    "The `id` of a model in `GET /api/models`, for the chats, runs and tasks of the template's owner that name none. A chat takes it when the template is chosen.",
-  output_schema: `${outputSchema.meta()?.description} It applies to runs and tasks with the template that name none, not to chats.`,
-};
-
 /** The options of a template: the options of runs, and a model and an output schema for runs that name none. */
 export const templateOptions = runOptions.extend({
-  model: model.optional().meta({ description: descriptions.model }),
-  output_schema: outputSchema.optional().meta({ description: descriptions.output_schema }),
+  model: z.string().trim().min(1).max(200).optional().meta({
+    description:
+      "The `id` of a model in `GET /api/models`, for the chats, runs and tasks of the template's owner that name none. A chat takes it when the template is chosen.",
+  }),
+  output_schema: outputSchema.optional().meta({
+    description: `${outputSchema.meta()?.description} It applies to runs and tasks with the template that name none, not to chats.`,
+  }),
 });
 export const templateOptionChanges = runOptionChanges.extend({
-  model: z
-    .union([model, z.literal("")])
-    .optional()
-    .meta({ description: `${descriptions.model} An empty text removes it.` }),
-  output_schema: z
-    .union([outputSchema, z.literal("")])
-    .optional()
-    .meta({ description: `${descriptions.output_schema} An empty object or text removes it.` }),
+  model: removable(templateOptions.shape.model, "model must have 1 to 200 characters"),
+  output_schema: removable(templateOptions.shape.output_schema, "output_schema must be an object"),
 });
 
 export const template = z

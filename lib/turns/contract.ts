@@ -206,3 +206,5 @@ export const stopTurnContract = contract({
   },
   errors: ["not_found"],
 });
+
+export const apiTags = { Chat: "Turns of an agent, streamed, resumed and stopped; headless runs." };

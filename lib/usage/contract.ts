@@ -77,3 +77,5 @@ export const getUsageContract = contract({
   errors: [],
 });
 export type UsageQuery = z.output<typeof getUsageContract.query>;
+
+export const apiTags = { Usage: "What models and generations use and cost." };

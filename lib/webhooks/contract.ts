@@ -207,3 +207,7 @@ export const redeliverContract = contract({
   responses: { 202: { description: "The delivery", schema: queued } },
   errors: ["not_found"],
 });
+
+export const apiTags = {
+  Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
+};

@@ -192,3 +192,7 @@ export const searchWorkspaceContract = contract({
   }),
   errors: [],
 });
+
+export const apiTags = {
+  Workspace: "Versioned files that the sessions of an account or of an artist share.",
+};

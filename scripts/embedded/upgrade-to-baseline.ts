@@ -64,6 +64,11 @@ export async function upgradeToBaseline(
     .join("\n");
   await connection.unsafe(`set local check_function_bodies = off;\n${replaced}`).simple();
 
+  for (const line of await describeSchema(connection)) {
+    const [, column] = /^comment table column (\S+) /.exec(line) ?? [];
+    if (column && !expected.lines.has(line))
+      await connection.unsafe(`comment on column ${column} is null`);
+  }
   const upgraded = new Set(await describeSchema(connection));
   const differences = [
     ...[...upgraded].filter((line) => !expected.lines.has(line)).map((line) => `has "${line}"`),

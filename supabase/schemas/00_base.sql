@@ -136,11 +136,14 @@ comment on function public.end_removal is 'Records that a file or sandbox was re
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_step constant double precision := 60.0 / p_per_minute;
+  v_step constant double precision := 60.0 / nullif(p_per_minute, 0);
   v_now constant double precision := date_part('epoch', clock_timestamp());
   v_empty_at double precision;
   v_retry_after double precision;
 begin
+  if p_bucket is null or p_per_minute <= 0 then
+    return null;
+  end if;
   -- The row nearly always exists, and an update is cheaper than an insert that conflicts.
   update public.rate_limits b set empty_at = greatest(b.empty_at, v_now) + v_step
   where b.bucket = p_bucket and greatest(b.empty_at, v_now) + v_step <= v_now + 60
@@ -170,4 +173,4 @@ begin
   );
 end
 $$;
-comment on function public.take_from_bucket is 'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
+comment on function public.take_from_bucket is 'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count. Null without a bucket or a limit.';

@@ -36,7 +36,6 @@ comment on column public.accounts.approvals is 'The policies of effects of the a
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 comment on column public.accounts.network is 'Which hosts the agents of the account may reach, as of networkPolicy in the code; null for every host.';
 comment on column public.accounts.auto_accept_memory is 'Whether shorter texts for a MEMORY.md that the account has filled replace it without a person.';
-comment on column public.accounts.mail_when_waiting is 'Whether the account gets a mail when a run waits for a person.';
 
 create table public.organization_accounts (
   organization_id uuid not null references public.accounts (id) on delete cascade,

@@ -157,7 +157,6 @@ create function public.authenticate_bearer(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_verdict jsonb;
-  v_rate jsonb;
 begin
   v_verdict := public.authenticate_email(p_email, p_account_id, p_organization_id, p_artist_id,
     p_address, p_address_limit, p_account_limit);
@@ -167,9 +166,7 @@ begin
   end if;
   return v_verdict;
 exception when sqlstate 'PT401' then
-  if p_address is not null and p_address_limit > 0 then
-    v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
-  end if;
+  perform public.take_from_bucket('address:' || p_address, p_address_limit);
   return jsonb_build_object('outcome', 'unknown');
 end
 $$;
@@ -188,13 +185,10 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_key public.api_keys;
   v_turn public.turns;
-  v_rate jsonb;
+  v_rate constant jsonb := public.take_from_bucket('address:' || p_address, p_address_limit);
 begin
-  if p_address is not null and p_address_limit > 0 then
-    v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
-    if v_rate ->> 'retry_after' is not null then
-      return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', v_rate);
-    end if;
+  if v_rate ->> 'retry_after' is not null then
+    return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', v_rate);
   end if;
 
   select * into v_key from public.api_keys
@@ -254,13 +248,10 @@ create function public.authenticate_email(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_rate jsonb;
+  v_rate constant jsonb := public.take_from_bucket('address:' || p_address, p_address_limit);
 begin
-  if p_address is not null and p_address_limit > 0 then
-    v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
-    if v_rate ->> 'retry_after' is not null then
-      return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', v_rate);
-    end if;
+  if v_rate ->> 'retry_after' is not null then
+    return jsonb_build_object('outcome', 'limited', 'by', 'address', 'rate', v_rate);
   end if;
   return public.admit_account(public.account_of_email(p_email), true,
     p_account_id, p_organization_id, p_artist_id, p_account_limit);
@@ -274,13 +265,10 @@ create function public.admit_account(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_rate jsonb;
+  v_rate constant jsonb := public.take_from_bucket('account:' || p_own, p_account_limit);
 begin
-  if p_account_limit > 0 then
-    v_rate := public.take_from_bucket('account:' || p_own, p_account_limit);
-    if v_rate ->> 'retry_after' is not null then
-      return jsonb_build_object('outcome', 'limited', 'by', 'account', 'rate', v_rate);
-    end if;
+  if v_rate ->> 'retry_after' is not null then
+    return jsonb_build_object('outcome', 'limited', 'by', 'account', 'rate', v_rate);
   end if;
   return jsonb_build_object(
     'outcome', 'known',
@@ -331,7 +319,8 @@ create function public.request_signup_code(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_rate constant jsonb := public.take_signup_rate(p_address, p_address_limit);
+  v_rate constant jsonb := 
+    public.take_from_bucket('signup:' || p_address, p_address_limit);
   v_now timestamptz;
 begin
   if v_rate ->> 'retry_after' is not null then
@@ -347,14 +336,6 @@ begin
   values (p_email, p_code_hash, v_now + interval '15 minutes')
   on conflict (email) do update
   set code_hash = excluded.code_hash, expires_at = excluded.expires_at;
-
-  -- One request in a hundred deletes expired codes.
-  if random() < 0.01 then
-    delete from public.signup_codes where email in (
-      select c.email from public.signup_codes c
-      where c.expires_at < v_now - interval '1 hour' limit 1000 for update skip locked
-    );
-  end if;
   return jsonb_build_object('outcome', 'mail', 'rate', v_rate);
 end
 $$;
@@ -367,7 +348,8 @@ create function public.verify_signup_code(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_rate constant jsonb := public.take_signup_rate(p_address, p_address_limit);
+  v_rate constant jsonb := 
+    public.take_from_bucket('signup:' || p_address, p_address_limit);
   v_code public.signup_codes;
   v_account_id uuid;
 begin
@@ -404,17 +386,6 @@ language sql volatile set search_path = '' as $$
   where email = p_email and code_hash = p_code_hash;
 $$;
 comment on function public.withdraw_signup_code is 'Voids a sign-up code whose mail could not be sent.';
-
-create function public.take_signup_rate(p_address text, p_address_limit integer) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_address is null or p_address_limit <= 0 then
-    return null;
-  end if;
-  return public.take_from_bucket('signup:' || p_address, p_address_limit);
-end
-$$;
-comment on function public.take_signup_rate is 'Counts a sign-up request of a network address; null where no limit applies.';
 
 create function public.lock_codes(p_purpose text, p_email text) returns void
 language sql volatile set search_path = '' as $$
@@ -518,9 +489,13 @@ begin
       and not clock_timestamp() - interval '1 hour' < any (t.mailed_at)
     limit 1000 for update skip locked
   );
+  delete from public.signup_codes where email in (
+    select c.email from public.signup_codes c
+    where c.expires_at < clock_timestamp() - interval '1 hour' limit 1000 for update skip locked
+  );
 end
 $$;
-comment on function public.forget_code_tries is 'Deletes, one time in a hundred, counts that are older than an hour.';
+comment on function public.forget_code_tries is 'Deletes, one time in a hundred, codes and counts that are older than an hour.';
 
 create function public.list_keys(p_account_id uuid) returns setof public.api_keys
 language sql stable set search_path = '' as $$

@@ -62,15 +62,14 @@ comment on function public.search_of_parts is 'The words of a message for the se
 create function public.search_of_message(p_account_id uuid, p_parts jsonb) returns tsvector
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when p_account_id is null then public.search_of_parts(p_parts) else
-    array_to_tsvector(array(
-      select left(p_account_id::text, 8) || said.word
-      from unnest(tsvector_to_array(public.search_of_parts(p_parts))) as said (word)
-      -- A lexeme has at most 2,046 bytes.
-      where octet_length(said.word) <= 2000)) end;
+  return array_to_tsvector(array(
+    select left(p_account_id::text, 8) || said.word
+    from unnest(tsvector_to_array(public.search_of_parts(p_parts))) as said (word)
+    -- A lexeme has at most 2,046 bytes.
+    where octet_length(said.word) <= 2000));
 end
 $$;
-comment on function public.search_of_message is 'The words of a message, each after the first characters of its account, so a search reads no words of other accounts; without these for a message that has no account yet. The index messages_search stores it.';
+comment on function public.search_of_message is 'The words of a message, each after the first characters of its account, so a search reads no words of other accounts. The index messages_search stores it.';
 
 create function public.search_of_title(p_account_id uuid, p_title text) returns text[]
 language sql immutable set search_path = '' as $$
@@ -116,8 +115,6 @@ comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
-comment on column public.chats.archived is 'Whether the account has archived the chat.';
-comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
@@ -137,14 +134,13 @@ create table public.messages (
   sent_digest text,
   bytes integer not null default 0,
   facts jsonb,
-  account_id uuid,
+  account_id uuid not null,
   primary key (chat_id, id)
 );
 
 create index messages_chat_order on public.messages (chat_id, created_at, id);
 create index messages_search on public.messages
   using gin (public.search_of_message(account_id, parts));
-create index messages_without_account on public.messages (chat_id) where account_id is null;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
@@ -152,7 +148,7 @@ comment on column public.messages.on_path is 'Whether it is on the path that the
 comment on column public.messages.facts is 'The facts at the start of the newest turn that answers it, as facts_of_turn returns them; null for a message that no turn has answered.';
 comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
-comment on column public.messages.account_id is 'The account of the chat, under which the words are indexed. Null in a message of an earlier version, until the retention job has added it.';
+comment on column public.messages.account_id is 'The account of the chat, under which the words are indexed.';
 
 create table public.message_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,
@@ -186,13 +182,7 @@ create table public.message_feedback (
 
 create index message_feedback_account on public.message_feedback (account_id);
 comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
-comment on column public.message_feedback.account_id is 'The account of the chat.';
-comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
 comment on column public.message_feedback.message_id is 'The answer: an assistant message of the chat, which is deleted only with the chat.';
-comment on column public.message_feedback.rating is 'up or down.';
-comment on column public.message_feedback.comment is 'What the person added; null for nothing.';
-comment on column public.message_feedback.created_at is 'When the answer was first rated.';
-comment on column public.message_feedback.updated_at is 'When the rating or the comment last changed.';
 
 create table public.chat_shares (
   id uuid primary key default gen_random_uuid(),
@@ -221,7 +211,6 @@ create table public.shared_messages (
 
 create index shared_messages_account on public.shared_messages (account_id);
 comment on table public.shared_messages is 'The messages of a share: texts and names of tools.';
-comment on column public.shared_messages.position is 'From 0, oldest first.';
 
 create table public.shared_files (
   share_id uuid not null references public.chat_shares (id) on delete cascade,
@@ -261,17 +250,11 @@ comment on function public.create_session is 'Creates a session and its first ch
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_session public.sessions;
 begin
-  select * into v_session from public.sessions
-  where id = p_session_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('missing', 'session');
-  end if;
-  -- Running turns of servers of the version before read sandboxState.
-  return jsonb_build_object('session',
-    to_jsonb(v_session) || jsonb_build_object('sandboxState', v_session.sandbox_state));
+  return coalesce(
+    (select jsonb_build_object('session', to_jsonb(s)) from public.sessions s
+      where s.id = p_session_id and s.account_id = p_account_id),
+    '{"missing": "session"}');
 end
 $$;
 comment on function public.get_session is 'One session: {session}, or {missing: session}.';
@@ -629,10 +612,6 @@ begin
     select m.chat_id from public.messages m
     where m.account_id = p_account_id and public.search_of_message(m.account_id, m.parts)
       @@ public.search_query_of_account(p_account_id, p_text)
-    union all
-    select m.chat_id from public.messages m join public.chats c on c.id = m.chat_id
-    where m.account_id is null and c.account_id = p_account_id
-      and public.search_of_message(m.account_id, m.parts) @@ public.search_query(p_text)
     union all
     select c.id from public.chats c
     where c.account_id = p_account_id and strpos(lower(c.title), lower(p_text)) > 0

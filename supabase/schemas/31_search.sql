@@ -103,25 +103,6 @@ end
 $$;
 comment on function public.sweep_words is 'Deletes the unused ones of the next p_batch words of an account whose messages were changed or deleted. Returns p_batch, or 0 when there is no such account.';
 
-create function public.add_accounts_of_messages(p_batch integer) returns integer
-language sql volatile set search_path = '' as $$
-  with added as (
-    update public.messages m set account_id = c.account_id
-    from public.chats c
-    where c.id = m.chat_id and (m.chat_id, m.id) in (
-      select n.chat_id, n.id from public.messages n where n.account_id is null
-      limit p_batch for update skip locked)
-    returning c.account_id, c.title),
-  titles as (
-    insert into public.account_words (account_id, word)
-    select distinct a.account_id, said.word
-    from added a, unnest(tsvector_to_array(to_tsvector('simple'::regconfig, a.title))) said (word)
-    where length(said.word) between 2 and 40 and not exists (
-      select from public.account_words k where k.account_id = a.account_id and k.word = said.word))
-  select count(*)::integer from added
-$$;
-comment on function public.add_accounts_of_messages is 'Adds the account to at most p_batch messages of earlier versions, and the words of their chats'' titles to account_words. Returns the number of messages.';
-
 create function public.corrected_search(p_account_id uuid, p_text text) returns text
 language sql stable set search_path = '' as $$
   with first as materialized (

@@ -667,7 +667,6 @@ begin
             ('template', v.options -> 'network'),
             ('chat', c.options -> 'network')
           union all
-          -- Servers of the version before know no other name.
           select 'chat', o.value from jsonb_array_elements(p_own -> 'network_policies') o
         ) p (name, policy)
         where p.policy ->> 'mode' <> 'open')))

@@ -40,7 +40,6 @@ create index workspace_files_newest on public.workspace_files (workspace_id, upd
 create index workspace_files_content on public.workspace_files (content_id) where content_id is not null;
 create index workspace_files_deleted on public.workspace_files (updated_at) where content_id is null;
 comment on table public.workspace_files is 'The files of workspaces as of their newest versions.';
-comment on column public.workspace_files.version is 'The number of the newest version.';
 comment on column public.workspace_files.content_id is 'Null for a deleted file, whose row stays to keep its versions and to continue their numbers.';
 
 create table public.workspace_versions (
@@ -61,7 +60,6 @@ create index workspace_versions_content on public.workspace_versions (content_id
 create index workspace_versions_age on public.workspace_versions (created_at);
 create index workspace_versions_run on public.workspace_versions (run_id) where conflict_of is not null;
 comment on table public.workspace_versions is 'The versions of files, which never change: each is a content or a deletion.';
-comment on column public.workspace_versions.content_id is 'Null for a deletion.';
 comment on column public.workspace_versions.account_id is 'The account that has written it, or whose run has. No foreign key: the version outlives its author.';
 comment on column public.workspace_versions.run_id is 'The run that has written it; null for a request of the account.';
 comment on column public.workspace_versions.untrusted is 'Whether the run that has written it had met untrusted content, or the version whose content it has.';

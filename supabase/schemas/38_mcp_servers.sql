@@ -54,7 +54,6 @@ create table public.mcp_authorizations (
   created_at timestamptz not null default now()
 );
 comment on table public.mcp_authorizations is 'Authorizations at MCP servers that a person has been sent to. The newest of each server counts, once and for ten minutes.';
-comment on column public.mcp_authorizations.url is 'The URL of the server that it is for.';
 comment on column public.mcp_authorizations.sealed is 'What completes it, sealed by the server.';
 
 create function public.mcp_server_row(p_server public.mcp_servers) returns jsonb

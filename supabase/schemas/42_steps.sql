@@ -178,7 +178,7 @@ $$;
 comment on function public.begin_claimed_turn is 'Turns a claim that has answered with its turn into the run''s: {load, stop_requested}. Null if the turn does not begin with this: it is to be loaded.';
 
 create function public.load_turn(
-  p_turn_id uuid, p_run_id text, p_has_history boolean default false, p_ends boolean default false
+  p_turn_id uuid, p_run_id text, p_ends boolean default false
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -237,7 +237,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost (has_other_run) | finished | waiting | active, …}. The turn of another run has that run''s log, which the caller must leave alone. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect; servers of the version before name it.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost (has_other_run) | finished | waiting | active, …}. The turn of another run has that run''s log, which the caller must leave alone. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends).';
 
 create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
 returns void
@@ -272,14 +272,6 @@ begin
 end
 $$;
 comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files, isForeign, whether it was imported or written by another account}; null for a name that the account cannot use.';
-
-create function public.loaded_skills(p_turn_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'source', s.source,
-    'version', s.version, 'sha256', s.sha256) order by s.loaded_at, s.name), '[]')
-  from public.turn_skills s where s.turn_id = p_turn_id
-$$;
-comment on function public.loaded_skills is 'The skills that a turn has loaded: [{name, source, version, sha256}].';
 
 create function public.take_steering_messages(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer
@@ -442,8 +434,7 @@ $$;
 comment on function public.start_tools is 'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}]. All are returned for a turn that has ended: none may start.';
 
 create function public.finish_tool(
-  p_turn_id uuid, p_call_id text, p_output jsonb, p_account_id uuid default null,
-  p_sources jsonb default null
+  p_account_id uuid, p_turn_id uuid, p_call_id text, p_output jsonb, p_sources jsonb
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 begin
@@ -454,7 +445,7 @@ begin
   set finished = true, output = p_output, finished_at = clock_timestamp()
   from public.turns t
   where r.turn_id = p_turn_id and r.tool_call_id = p_call_id
-    and t.id = r.turn_id and t.account_id = coalesce(p_account_id, t.account_id);
+    and t.id = r.turn_id and t.account_id = p_account_id;
   -- A command may have met more by the API, and a budget may have been set since.
   return (
     select jsonb_build_object('untrusted', t.untrusted,
@@ -465,7 +456,7 @@ begin
     where t.id = p_turn_id and t.account_id = p_account_id);
 end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn, and as has_steering whether messages wait to steer it. p_account_id is null from the version before.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn, and as has_steering whether messages wait to steer it.';
 
 create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns text[]
 language sql stable set search_path = '' as $$

@@ -48,7 +48,10 @@ create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
   select public.run_row(t)
     || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t),
-      'required_action', public.required_action_of(t), 'skills', public.loaded_skills(t.id))
+      'required_action', public.required_action_of(t), 'skills', (
+        select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'source', s.source,
+          'version', s.version, 'sha256', s.sha256) order by s.loaded_at, s.name), '[]')
+        from public.turn_skills s where s.turn_id = t.id))
     || public.delivery_of_turn(t)
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id

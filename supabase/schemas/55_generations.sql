@@ -270,26 +270,9 @@ language sql stable as $$
 $$;
 comment on function public.task_run_row is 'The columns of a task run that its account sees, without output and error. Inlined, hence no search_path.';
 
-create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform public.crash_lost_task_runs(p_account_id);
-  return (
-    select coalesce(
-      jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
-    from (
-      select * from public.task_runs
-      where account_id = p_account_id
-      order by created_at desc, id desc
-      limit p_limit
-    ) r);
-end
-$$;
-comment on function public.list_task_runs is 'The runs of an account, newest first, without output and error.';
-
-create function public.list_artist_task_runs(p_account_id uuid, p_artist_id uuid, p_limit integer)
+create function public.list_task_runs(p_account_id uuid, p_limit integer, p_artist_id uuid)
 returns jsonb
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 begin
   perform public.crash_lost_task_runs(p_account_id);
   return (
@@ -297,25 +280,21 @@ begin
       jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
     from (
       select * from public.task_runs
-      where account_id = p_account_id and artist_id = p_artist_id
+      where account_id = p_account_id and (p_artist_id is null or artist_id = p_artist_id)
       order by created_at desc, id desc
       limit p_limit
     ) r);
 end
 $$;
-comment on function public.list_artist_task_runs is 'The task runs of an account that are for an artist, newest first, as list_task_runs.';
+comment on function public.list_task_runs is 'The runs of an account, or those for an artist if p_artist_id is not null, newest first, without output and error.';
 
 create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
   perform public.crash_lost_task_runs(p_account_id);
-  -- Generations of servers of the version before read the camel case, and nothing that is null.
   return (
-    select jsonb_object_agg(c.key, c.value) filter (where c.value <> 'null' or c.key = 'artist_id')
-    from public.task_runs r, jsonb_each(public.task_run_row(r) || jsonb_build_object(
-      'output', r.output, 'error', r.error, 'taskIdentifier', r.task_identifier,
-      'createdAt', public.iso_date(r.created_at), 'updatedAt', public.iso_date(r.updated_at))) c
-    where r.id = p_id and r.account_id = p_account_id);
+    select public.task_run_row(r) || jsonb_build_object('output', r.output, 'error', r.error)
+    from public.task_runs r where r.id = p_id and r.account_id = p_account_id);
 end
 $$;
 comment on function public.get_task_run is 'One run of an account as task_run_row, with output and error; null when the account has no such run.';

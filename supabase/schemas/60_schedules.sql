@@ -28,7 +28,6 @@ comment on column public.scheduled_prompts.template_id is 'The agent template th
 comment on column public.scheduled_prompts.template_version is 'The version of the template that the task keeps; null for the one of applied_template_version.';
 comment on column public.scheduled_prompts.artist_id is 'The artist that the work is for; access to it is asked again at each firing.';
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
-comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
 comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
 comment on column public.scheduled_prompts.options is 'The options of the runs, as of `runOptions`, with deliver and ends_at. Those that are absent are the template''s.';

@@ -10,7 +10,6 @@ create table public.content_templates (
   edit jsonb check (jsonb_typeof(edit) = 'object')
 );
 comment on table public.content_templates is 'Templates of content, the same for every account. supabase/seed.sql keeps them.';
-comment on column public.content_templates.position is 'The place in the list, counted from 1.';
 
 create table public.media_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,

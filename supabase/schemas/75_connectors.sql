@@ -37,7 +37,6 @@ create table public.connector_links (
 
 create index connector_links_connection on public.connector_links (connection_id);
 comment on table public.connector_links is 'The connections of accounts at a vendor, for as long as it has them: it may not say whose they are.';
-comment on column public.connector_links.connection_id is 'The id of the connection at the vendor.';
 comment on column public.connector_links.started_by is 'The account whose credential started it; null once it was seen active while that account had the right. No foreign key: a deleted account has lost the right.';
 comment on column public.connector_links.key_id is 'The API key that started it; null for a bearer.';
 
@@ -51,9 +50,6 @@ create table public.chat_connectors (
 create index chat_connectors_account on public.chat_connectors (account_id);
 comment on table public.chat_connectors is 'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
 comment on column public.chat_connectors.chat_id is 'The chat; a chat without a row has named none.';
-comment on column public.chat_connectors.account_id is 'The account of the chat.';
-comment on column public.chat_connectors.connectors is 'Their slugs, each once.';
-comment on column public.chat_connectors.updated_at is 'When they were last chosen.';
 
 create function public.start_connection(
   p_account_id uuid, p_connector text, p_state_hash text, p_callback_url text,

@@ -60,23 +60,14 @@ comment on column public.approval_rules.approval_id is 'The approval that was re
 
 -- Policies ----------------------------------------------------------------------------------------
 
-create function public.strictest_policy(p_policies text[]) returns text
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select p from unnest(p_policies) p
-    order by array_position(array['deny', 'ask', 'ask_when_untrusted', 'auto'], p) limit 1);
-end
-$$;
-comment on function public.strictest_policy is 'The strictest of some policies, any of which may be null.';
-
 create function public.stricter_policies(p_first jsonb, p_second jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
   return (
     select jsonb_object_agg(given.category, given.policy)
     from (
-      select p.key as category, public.strictest_policy(array_agg(p.value)) as policy
+      select p.key as category, (array_agg(p.value order by array_position(
+          array['deny', 'ask', 'ask_when_untrusted', 'auto'], p.value)))[1] as policy
       from (
         select * from jsonb_each_text(p_first) union all select * from jsonb_each_text(p_second)) p
       group by p.key) given);
@@ -189,7 +180,11 @@ begin
       || coalesce((
         select jsonb_agg(jsonb_build_object('kind', 'skill', 'name', k.value -> 'name'))
         from jsonb_array_elements(p_turn.skills -> 'loaded') k
-        where public.is_foreign_skill(p_turn.account_id, k.value ->> 'name')), '[]')
+        where exists (
+          select from public.known_skills(p_turn.account_id) s
+          join public.skill_versions v on v.skill_id = s.id and v.version = s.version
+          where s.name = k.value ->> 'name'
+            and (v.origin is not null or v.author_id is distinct from p_turn.account_id))), '[]')
       || coalesce((
         select jsonb_agg(distinct jsonb_build_object('kind', 'mcp', 'name', m.value -> 'server'))
         from jsonb_array_elements(p_turn.mcp_tools) m), '[]')
@@ -197,17 +192,6 @@ begin
 end
 $$;
 comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, a template or skill of another account or from untrusted content, the descriptions of MCP servers'' tools, and a memory that another account has written, or a run from untrusted content.';
-
-create function public.is_foreign_skill(p_account_id uuid, p_name text) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from public.known_skills(p_account_id) k
-    join public.skill_versions v on v.skill_id = k.id and v.version = k.version
-    where k.name = p_name and (v.origin is not null or v.author_id is distinct from p_account_id));
-end
-$$;
-comment on function public.is_foreign_skill is 'Whether the skill of this name that the account uses was imported or written by another account.';
 
 create function public.mark_turn_untrusted(p_account_id uuid, p_turn_id uuid, p_sources jsonb)
 returns jsonb
@@ -535,7 +519,6 @@ exception when sqlstate 'PT403' then
   if sqlerrm = 'authority_ended' then
     update public.turns set stop_requested_at = now()
     where id = v_turn.id and finished_at is null and stop_requested_at is null;
-    -- Servers of the version before know this outcome.
     return jsonb_build_object('outcome', 'over', 'stopped_turn_id', v_turn.id);
   end if;
   return jsonb_build_object('outcome', sqlerrm);

@@ -137,31 +137,6 @@ test("a text that very many messages have is found in the newest chats, and in o
   });
 });
 
-test("messages of earlier versions are found before and after they have their account", async () => {
-  await rolledBack(async (transaction) => {
-    const { sql } = transaction;
-    const account_id = await transaction.account();
-    const [session, chat] = [randomUUID(), randomUUID()];
-    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
-    await sql`insert into chats (id, session_id, account_id, title)
-      values (${chat}, ${session}, ${account_id}, 'Statements')`;
-    await sql`insert into messages (chat_id, id, role, parts)
-      values (${chat}, 'm', 'user', '[{"type": "text", "text": "the advance"}]')`;
-    await sql`update messages set account_id = null where chat_id = ${chat}`;
-    await sql`delete from account_words where account_id = ${account_id}`;
-    const found = async (text: string) =>
-      z
-        .array(z.unknown())
-        .parse(await transaction.call("list_account_chats", { account_id, ...page, ...none, text }))
-        .length;
-    expect(await found("advance")).toBe(1);
-    expect(await transaction.call("add_accounts_of_messages", { batch: 1000 })).toBeGreaterThan(0);
-    expect(await found("advance")).toBe(1);
-    expect(await found("advence")).toBe(1);
-    expect(await found("statemnts")).toBe(1);
-  });
-});
-
 test("words are known as long as a message or a title has them", async () => {
   await rolledBack(async (transaction) => {
     const { sql } = transaction;

@@ -212,7 +212,6 @@ const elsewhere: readonly string[] = [
   "check_budget",
   "memory_of_workspace",
   "approval_policies",
-  "is_foreign_skill",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

@@ -111,7 +111,13 @@ describe("with a mail server", () => {
   let smtp: FakeSmtp;
   let server: RunningNext;
   const start = (url: string) =>
-    startServer({ env: { SMTP_URL: url, MAIL_FROM: "Platform <platform@example.com>" } });
+    startServer({
+      env: {
+        SMTP_URL: url,
+        MAIL_FROM: "Platform <platform@example.com>",
+        TEST_CONSTANTS: '{"VENDOR_TIMEOUT_MS":4000}',
+      },
+    });
 
   beforeAll(async () => {
     smtp = await startFakeSmtp();

@@ -127,7 +127,7 @@ describe("POST /api/chat/runs 202", () => {
       where t.id = ${turnId}`;
     expect(turn, JSON.stringify(data)).toEqual({
       status: "failed",
-      error: "The turn could not be started",
+      error: "not_started",
       effect_id: null,
       active_stream_id: null,
       revoked_at: expect.any(Date),

@@ -19,7 +19,9 @@ beforeAll(async () => {
   [person, organization] = await Promise.all([createPerson(), createOrganization()]);
   composio = await startFakeComposio();
   const CONNECTOR_CALLBACK_ORIGINS = "https://app.example.com, http://localhost:5173/";
-  server = await startServer({ env: { ...composio.env, CONNECTOR_CALLBACK_ORIGINS } });
+  const TEST_CONSTANTS = '{"VENDOR_TIMEOUT_MS":4000}';
+  const env = { ...composio.env, CONNECTOR_CALLBACK_ORIGINS, TEST_CONSTANTS };
+  server = await startServer({ env });
 });
 afterAll(async () => {
   await server?.stop();

@@ -2,7 +2,7 @@
 import { describe, expect, inject, test } from "vitest";
 import { type Exchange, faultOf } from "../support/harness/published.ts";
 
-const document = inject("published") ?? { paths: {} };
+const document = inject("published");
 const json = { "x-request-id": "1", "content-type": "application/json" };
 const as = (
   method: string,

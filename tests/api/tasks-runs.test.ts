@@ -72,7 +72,7 @@ describe("GET /api/tasks/runs 200", () => {
         select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read
         from pg_stat_xact_user_tables where relname = 'task_runs'`;
       const [before] = await count();
-      await transaction`select list_task_runs(${owner.id}, 20)`;
+      await transaction`select list_task_runs(${owner.id}, 20, null)`;
       const [after] = await count();
       await transaction`delete from task_runs where account_id in (${owner.id}, ${other.id})`;
       return Number(after?.read) - Number(before?.read);

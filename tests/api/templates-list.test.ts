@@ -135,7 +135,8 @@ describe("GET /api/agents/templates 200", () => {
         select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) as read
         from pg_stat_xact_user_tables where relname like 'agent_template%'`;
       const [before] = await count();
-      await transaction`select list_agent_templates(${caller.id}, 20, null, null)`;
+      await transaction`select list_agent_templates(${caller.id}, 20, 'infinity',
+        'ffffffff-ffff-ffff-ffff-ffffffffffff')`;
       const [after] = await count();
       await transaction`delete from agent_templates where account_id = ${other.id}`;
       return Number(after?.read) - Number(before?.read);

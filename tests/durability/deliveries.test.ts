@@ -131,7 +131,7 @@ describe("one mail per run and recipient", () => {
           status: "pending",
           attempts: 1,
           sending_at: null,
-          error: "The mail server is not available",
+          error: "unavailable",
         },
       ]);
       smtp.answer(command);
@@ -153,10 +153,10 @@ describe("one mail per run and recipient", () => {
     await makeDue(run);
     await deliver(run, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
-    expect(await rowsOf(run)).toMatchObject([{ status: "failed", error: "outcome unknown" }]);
+    expect(await rowsOf(run)).toMatchObject([{ status: "failed", error: "unknown" }]);
     expect(await runOf(id, run)).toMatchObject({
       delivery: "failed",
-      delivery_reason: "outcome unknown",
+      delivery_reason: "unknown",
     });
     const events =
       await sql`select event_type, data from webhook_deliveries where account_id = ${id}`;
@@ -179,7 +179,7 @@ describe("one mail per run and recipient", () => {
     await sql`update deliveries set status = 'sending', due_at = now() where run_id = ${other}`;
     await deliver(other, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
-    expect(await rowsOf(other)).toMatchObject([{ status: "failed", error: "outcome unknown" }]);
+    expect(await rowsOf(other)).toMatchObject([{ status: "failed", error: "unknown" }]);
   });
 });
 
@@ -190,7 +190,7 @@ describe("recipients at the time of the mail", () => {
     await deliver(run, new MailWorker());
     expect(smtp.mails).toEqual([]);
     expect(await rowsOf(run)).toMatchObject([
-      { status: "failed", attempts: 0, error: "The recipient is no member and has not confirmed" },
+      { status: "failed", attempts: 0, error: "not_confirmed" },
     ]);
   });
 
@@ -204,9 +204,7 @@ describe("recipients at the time of the mail", () => {
     await makeDue(run);
     await deliver(run, new MailWorker());
     expect(smtp.mails).toEqual([]);
-    expect(await rowsOf(run)).toMatchObject([
-      { status: "failed", error: "The recipient has unsubscribed" },
-    ]);
+    expect(await rowsOf(run)).toMatchObject([{ status: "failed", error: "unsubscribed" }]);
   });
 
   test("a bounce stops further mail of this account to the address", async () => {
@@ -214,14 +212,12 @@ describe("recipients at the time of the mail", () => {
     smtp.answer("RCPT TO", 550);
     const bounced = await endRun(id, [email]);
     await deliver(bounced, new MailWorker());
-    expect(await rowsOf(bounced)).toMatchObject([
-      { status: "failed", error: "The mail server rejects the address" },
-    ]);
+    expect(await rowsOf(bounced)).toMatchObject([{ status: "failed", error: "address_refused" }]);
     smtp.answer("RCPT TO");
     const next = await endRun(id, [email]);
     await deliver(next, new MailWorker());
     expect(smtp.mails).toEqual([]);
-    expect(await rowsOf(next)).toMatchObject([{ error: "Mail to the recipient has bounced" }]);
+    expect(await rowsOf(next)).toMatchObject([{ error: "bounced" }]);
     const unrelated = await endRun(other.id, [other.email]);
     await deliver(unrelated, new MailWorker());
     expect(smtp.mailsTo(other.email)).toHaveLength(1);
@@ -238,10 +234,7 @@ describe("recipients at the time of the mail", () => {
     await deliver(beyond, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
     const states = [...(await rowsOf(last)), ...(await rowsOf(beyond))].map(({ error }) => error);
-    expect(states.toSorted()).toEqual([
-      "The account has reached its limit of 100 mails a day",
-      null,
-    ]);
+    expect(states.toSorted()).toEqual(["day_limit", null]);
   });
 });
 
@@ -255,9 +248,9 @@ describe("a result that is withheld", () => {
     const failed = await endRun(id, [email], { status: "failed" });
     expect(await runOf(id, empty)).toMatchObject({
       delivery: "withheld",
-      delivery_reason: "The answer is empty",
+      delivery_reason: "empty",
     });
-    expect(await runOf(id, failed)).toMatchObject({ delivery_reason: "The run failed" });
+    expect(await runOf(id, failed)).toMatchObject({ delivery_reason: "run_failed" });
     await deliver(empty, new MailWorker());
     expect(smtp.mails).toHaveLength(1);
     expect(noticesTo(email)).toHaveLength(1);
@@ -274,7 +267,7 @@ describe("a result that is withheld", () => {
     const run = await endRun(id, [email], { status: "cancelled" });
     expect(await runOf(id, run)).toMatchObject({
       delivery: "withheld",
-      delivery_reason: "The run was cancelled",
+      delivery_reason: "run_cancelled",
     });
     expect(await rowsOf(run)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 /** Headers that every answer has, whoever makes it; and unknown paths. */
+// Needs a build.
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";

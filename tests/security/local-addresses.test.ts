@@ -2,6 +2,7 @@
  * A sandbox and a proxy on the same machine call from loopback, and can say what they like in
  * headers. They are counted like everybody else: all together, as one address.
  */
+// Needs a build.
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

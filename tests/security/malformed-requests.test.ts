@@ -5,6 +5,7 @@
  * One function reads the requests of all endpoints: packages/endpoint/tests/read-body.test.ts has every way in which
  * a body can be wrong. An endpoint is asked only what shows that it is read by that function.
  */
+// Needs a build.
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";

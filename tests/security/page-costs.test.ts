@@ -1,4 +1,5 @@
 /** Pages that anyone may ask for are rendered once, and counted by address. */
+// Needs a build.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

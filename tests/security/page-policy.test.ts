@@ -1,4 +1,5 @@
 /** Every page that a server answers with has the policy of pages, whatever the path; folders without pages have none. */
+// Needs a build.
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { stack } from "../support/harness/stack.ts";

@@ -13,6 +13,8 @@ export interface Row {
   /** Makes a new thing of the owner and gives its ids; `{}` where the request names none. */
   readonly arrange: (owner: Person, run: RunPlace) => Promise<Ids>;
   readonly query?: (ids: Ids) => Record<string, string>;
+  /** The sentence of a missing thing, for an endpoint that is not in the table. */
+  readonly missing?: string;
   /** A body that the owner's own request succeeds with. */
   readonly body?: (ids: Ids) => Record<string, unknown>;
 }

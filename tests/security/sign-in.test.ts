@@ -253,7 +253,7 @@ describe("the embedded auth server itself", () => {
   });
 });
 
-describe("a page of the console", () => {
+describe.skipIf(stack.program)("a page of the console", () => {
   const policyOf = (response: Response) =>
     response.headers.get("content-security-policy")?.split("; ") ?? [];
 

@@ -12,7 +12,8 @@ import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { sql } from "../support/harness/stack.ts";
 import { rows } from "./rows.ts";
 import { callers, sentences } from "./table.ts";
-import { type Line, lines, titleOf } from "./table-suite.ts";
+import { type Line, lines } from "./table-lines.ts";
+import { titleOf } from "./table-suite.ts";
 
 const memberPage = z.object({
   members: z.array(z.object({ email: z.string(), artist_ids: z.array(z.string()).nullable() })),

@@ -10,7 +10,8 @@ import { createSupabaseStorage } from "../../lib/content/storage/adapters/supaba
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import type { Row } from "../security/row.ts";
 import { rows } from "../security/rows.ts";
-import { lines, tableSuite } from "../security/table-suite.ts";
+import { lines } from "../security/table-lines.ts";
+import { tableSuite } from "../security/table-suite.ts";
 import { makeImage, makeSound, makeVideo } from "../support/fixtures/encoded-media.ts";
 import { imagesIn, videoIn } from "../support/fixtures/generations.ts";
 import { makeMedia, storeMedia } from "../support/fixtures/media.ts";

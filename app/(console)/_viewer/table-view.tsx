@@ -1,9 +1,9 @@
 import type { Sheet } from "@platform/documents/document";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { ArrowDown, ArrowUp } from "../_ui/icons.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
-import { type CsvTable, readCsv, sortRows } from "./csv-table.ts";
+import { readCsv, sortRows } from "./csv-table.ts";
 
 const ROW_HEIGHT = 32;
 const RENDERED_ROWS = 80;
@@ -19,25 +19,19 @@ interface TableViewProps {
 
 /** A table of CSV, of which only the rows near those in view are rendered. */
 export function TableView({ sheet: { name: label, csv }, row }: TableViewProps) {
-  const [table, setTable] = useState<CsvTable | null>(null);
+  const table = useMemo(() => readCsv(csv), [csv]);
   const [sorted, setSorted] = useState({ by: -1, isDescending: false, order: new Uint32Array() });
   const [top, setTop] = useState(0);
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    const closed = new AbortController();
-    void readCsv(csv).then((read) => closed.signal.aborted || setTable(read));
-    return () => closed.abort();
-  }, [csv]);
-  useEffect(() => {
-    if (table && row > 1) box.current?.scrollTo({ top: (row - 4) * ROW_HEIGHT });
-  }, [table, row]);
-  if (table === null) return null;
+    if (row > 1) box.current?.scrollTo({ top: (row - 4) * ROW_HEIGHT });
+  }, [row]);
   const count = Math.max(0, table.rowCount - 1);
   const first = Math.max(0, Math.min(Math.floor(top / ROW_HEIGHT) - MARGIN_ROWS, count));
   const last = Math.min(count, first + RENDERED_ROWS);
-  const sort = async (by: number) => {
+  const sort = (by: number) => {
     const isDescending = sorted.by === by && !sorted.isDescending;
-    setSorted({ by, isDescending, order: await sortRows(table, by, isDescending) });
+    setSorted({ by, isDescending, order: sortRows(table, by, isDescending) });
   };
   const names = table.cellsOf(0);
   const Direction = sorted.isDescending ? ArrowDown : ArrowUp;
@@ -69,7 +63,7 @@ export function TableView({ sheet: { name: label, csv }, row }: TableViewProps) 
               >
                 <button
                   type="button"
-                  onClick={() => void sort(column)}
+                  onClick={() => sort(column)}
                   className="flex h-8 w-full items-center gap-1 px-2 hover:bg-hover"
                 >
                   <span className="truncate">{names[column] || `Column ${column + 1}`}</span>

@@ -93,3 +93,5 @@ export const rotateKeyContract = contract({
   responses: { 201: { description: "The new key", schema: createdKey } },
   errors: ["not_found", "conflict", "quota_exceeded"],
 });
+
+export const apiTags = { Keys: "API keys of an account." };

@@ -39,3 +39,5 @@ export const verifyContract = contract({
   }),
   errors: ["rate_limited", "too_many_attempts", "unavailable"],
 });
+
+export const apiTags = { "Sign-up": "How an agent gets its first API key." };

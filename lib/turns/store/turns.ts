@@ -46,7 +46,7 @@ export async function loadTurn(
   runId: string,
   ends = false,
 ): Promise<LoadedTurn> {
-  const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: false, p_ends: ends };
+  const args = { p_turn_id: turnId, p_run_id: runId, p_ends: ends };
   const loaded = await call(db, "load_turn", args, loadedTurn);
   return loaded.outcome === "active" ? withCalls(db, turnId, loaded) : loaded;
 }

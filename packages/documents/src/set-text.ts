@@ -1,30 +1,24 @@
-/** Turns text into glyphs of the bundled fonts, and breaks it into lines. */
-import { readFileSync } from "node:fs";
+/** Measures text in the bundled fonts, and breaks it into lines. */
 import { runtimePath } from "@platform/kit/runtime-path";
 import { DocumentError } from "./document.ts";
-import { Font } from "./font.ts";
 import type { Run } from "./markdown.ts";
-import type { UsedFont } from "./pdf-file.ts";
 
 export interface Glyph {
-  /** The place of the font among the used ones. */
-  readonly face: number;
-  readonly glyph: number;
+  readonly font: string;
+  readonly character: string;
   readonly width: number;
-  readonly isSpace: boolean;
-  /** Starts a new line, and draws nothing. */
-  readonly isBreak: boolean;
   readonly href: string | undefined;
   readonly strike: boolean | undefined;
 }
 
-const FONTS = runtimePath(process.cwd(), "node_modules", "dejavu-fonts-ttf", "ttf");
-const REGULAR = "DejaVuSansCondensed";
-
-interface Face extends UsedFont {
-  readonly place: number;
-  readonly glyphs: Map<number, string>;
-}
+export const REGULAR = "DejaVuSansCondensed";
+const MONO = "DejaVuSansMono";
+const STYLES = [REGULAR, `${REGULAR}-Bold`, `${REGULAR}-Oblique`, `${REGULAR}-BoldOblique`, MONO];
+const FOLDER = runtimePath(process.cwd(), "node_modules", "dejavu-fonts-ttf", "ttf");
+/** The files of the fonts by their names. */
+export const FONT_FILES: ReadonlyMap<string, string> = new Map(
+  STYLES.map((name) => [name, runtimePath(FOLDER, `${name}.ttf`)]),
+);
 
 /** Others need shaping or run from right to left, also where a font has their letters. */
 const SCRIPTS = ["Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Common", "Inherited"];
@@ -33,60 +27,60 @@ const SUPPORTED = new RegExp(`^[${SCRIPTS.map((name) => `\\p{Script=${name}}`).j
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/u;
 
 export class TextSetter {
-  readonly #faces = new Map<string, Face>();
+  readonly #document: PDFKit.PDFDocument;
+  /** Per point of the size, by font and character; null for a character that the font does not have. */
+  readonly #widths = new Map<string, number | null>();
+
+  constructor(document: PDFKit.PDFDocument) {
+    this.#document = document;
+  }
 
   /** @throws DocumentError for a character that no font has */
   glyphsOf(runs: readonly Run[], size: number): Glyph[] {
     return runs.flatMap((run) => {
       const { text, href, strike } = run;
-      const style = { href, strike };
       const characters = Array.from(text.toWellFormed().normalize("NFC").replaceAll("\t", "    "));
       return characters.flatMap((character): Glyph[] => {
-        if (character === "\n") {
-          return [{ face: 0, glyph: 0, width: 0, isSpace: false, isBreak: true, ...style }];
-        }
+        if (character === "\n") return [{ font: REGULAR, character, width: 0, href, strike }];
         if (INVISIBLE.test(character)) return [];
-        const { place, font, glyph } = this.#find(character, faceOf(run));
-        const width = (font.widthOf(glyph) * size) / 1000;
-        return [
-          { face: place, glyph, width, isSpace: character === " ", isBreak: false, ...style },
-        ];
+        const { font, width } = this.#find(character, fontOf(run));
+        return [{ font, character, width: width * size, href, strike }];
       });
     });
   }
 
-  #find(character: string, wanted: string) {
-    const code = character.codePointAt(0) ?? 0;
-    for (const name of SUPPORTED.test(character) ? [wanted, REGULAR] : []) {
-      const face = this.#face(name);
-      const glyph = face.font.glyphOf(code);
-      if (glyph === undefined) continue;
-      face.glyphs.set(glyph, character);
-      return { ...face, glyph };
+  #find(character: string, wanted: string): { font: string; width: number } {
+    for (const font of SUPPORTED.test(character) ? [wanted, REGULAR] : []) {
+      const width = this.#widthOf(character, font);
+      if (width !== null) return { font, width };
     }
-    const number = code.toString(16).toUpperCase().padStart(4, "0");
+    const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
     throw new DocumentError(
       `cannot show “${character}” (U+${number}) as PDF: write it as .docx, or leave this character out`,
     );
   }
 
-  #face(name: string): Face {
-    const known = this.#faces.get(name);
-    if (known) return known;
-    const font = new Font(readFileSync(runtimePath(FONTS, `${name}.ttf`)));
-    const face = { name, place: this.#faces.size, font, glyphs: new Map() };
-    this.#faces.set(name, face);
-    return face;
-  }
-
-  /** Returns the fonts by the places that the glyphs name. */
-  usedFonts(): UsedFont[] {
-    return [...this.#faces.values()];
+  #widthOf(character: string, font: string): number | null {
+    const key = `${font} ${character}`;
+    const known = this.#widths.get(key);
+    if (known !== undefined) return known;
+    const document = this.#document.font(font, 1);
+    const width = hasGlyph(document, character) ? document.widthOfString(character) : null;
+    this.#widths.set(key, width);
+    return width;
   }
 }
 
-function faceOf({ code, bold, italic }: Run): string {
-  if (code) return "DejaVuSansMono";
+/** Returns whether the current font has the character, which pdfkit finds out only by drawing it. */
+function hasGlyph(document: PDFKit.PDFDocument, character: string): boolean {
+  const { _font } = document as unknown as {
+    _font: { font: { hasGlyphForCodePoint(code: number): boolean } };
+  };
+  return _font.font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0);
+}
+
+function fontOf({ code, bold, italic }: Run): string {
+  if (code) return MONO;
   if (bold) return italic ? `${REGULAR}-BoldOblique` : `${REGULAR}-Bold`;
   return italic ? `${REGULAR}-Oblique` : REGULAR;
 }
@@ -101,11 +95,11 @@ export function wrap(glyphs: readonly Glyph[], width: number): Glyph[][] {
   let beforeWord = 0;
   const end = (at: number) => {
     const line = glyphs.slice(start, at);
-    while (line.at(-1)?.isSpace) line.pop();
+    while (line.at(-1)?.character === " ") line.pop();
     lines.push(line);
   };
   for (const [at, glyph] of glyphs.entries()) {
-    if (glyph.isBreak) {
+    if (glyph.character === "\n") {
       end(at);
       start = at + 1;
       word = start;
@@ -113,7 +107,8 @@ export function wrap(glyphs: readonly Glyph[], width: number): Glyph[][] {
       beforeWord = 0;
       continue;
     }
-    if (!glyph.isSpace && x + glyph.width > width && at > start) {
+    const isSpace = glyph.character === " ";
+    if (!isSpace && x + glyph.width > width && at > start) {
       const cut = word > start ? word : at;
       end(cut);
       x = cut === at ? 0 : x - beforeWord;
@@ -122,7 +117,7 @@ export function wrap(glyphs: readonly Glyph[], width: number): Glyph[][] {
       beforeWord = 0;
     }
     x += glyph.width;
-    if (glyph.isSpace) {
+    if (isSpace) {
       word = at + 1;
       beforeWord = x;
     }

@@ -1,10 +1,13 @@
 /** Lays the blocks of Markdown out on the pages of a PDF document. */
+import { buffer } from "node:stream/consumers";
+import PDFDocument from "pdfkit";
 import { DocumentError } from "./document.ts";
 import { type Block, type Paragraph, type Table, textOf } from "./markdown.ts";
-import { hex16, PAGE_HEIGHT, PAGE_WIDTH, type Page, writePdfFile } from "./pdf-file.ts";
-import { type Glyph, TextSetter, wrap } from "./set-text.ts";
+import { FONT_FILES, type Glyph, REGULAR, TextSetter, wrap } from "./set-text.ts";
 import type { WrittenDocument } from "./write-document.ts";
 
+const PAGE_WIDTH = 595;
+const PAGE_HEIGHT = 842;
 const MARGIN = 62;
 const TEXT_WIDTH = PAGE_WIDTH - 2 * MARGIN;
 const MAX_PAGES = 1_000;
@@ -17,39 +20,49 @@ const INDENT = 20;
 /** The gap between two columns is wider than any between words. */
 const CELL_PADDING = 6.5;
 const ROW_PADDING = 3;
-const GRAY = "0.7 G 0.6 w";
 const BULLETS = ["•", "◦", "▪"];
 
 /** @throws DocumentError for a character that no font has, and for too many pages */
-export function writePdf(blocks: readonly Block[]): WrittenDocument {
-  const layout = new Layout();
+export function writePdf(blocks: readonly Block[]): Promise<WrittenDocument> {
+  const title = blocks.find((block) => block.kind === "paragraph" && block.heading) as Paragraph;
+  const layout = new Layout(textOf(title?.runs ?? []));
   for (const block of blocks) {
     if (block.kind === "table") layout.addTable(block);
     else if (block.kind === "paragraph") layout.addParagraph(block);
     else layout.addRule();
   }
-  const title = blocks.find((block) => block.kind === "paragraph" && block.heading) as Paragraph;
-  return layout.finish(textOf(title?.runs ?? []));
+  return layout.finish();
 }
 
 class Layout {
-  readonly #setter = new TextSetter();
-  readonly #pages: Page[] = [{ content: [], links: [] }];
-  /** The bottom of what is drawn. */
-  #y = PAGE_HEIGHT - MARGIN;
+  readonly #document: PDFKit.PDFDocument;
+  readonly #setter: TextSetter;
+  #pages = 1;
+  /** The bottom of what is drawn, from the top of the page. */
+  #y = MARGIN;
 
-  get #page(): Page {
-    return this.#pages.at(-1) as Page;
+  constructor(title: string) {
+    this.#document = new PDFDocument({
+      size: [PAGE_WIDTH, PAGE_HEIGHT],
+      margin: 0,
+      // The footers have the number of pages.
+      bufferPages: true,
+      font: FONT_FILES.get(REGULAR) ?? "",
+      info: { Title: title },
+    });
+    for (const [name, path] of FONT_FILES) this.#document.registerFont(name, path);
+    this.#setter = new TextSetter(this.#document);
   }
 
   /** Starts a page if the height does not fit on this one. */
   #reserve(height: number): void {
-    if (this.#y - height >= MARGIN || this.#y === PAGE_HEIGHT - MARGIN) return;
-    if (this.#pages.length >= MAX_PAGES) {
+    if (this.#y + height <= PAGE_HEIGHT - MARGIN || this.#y === MARGIN) return;
+    if (this.#pages >= MAX_PAGES) {
       throw new DocumentError(`has more than ${MAX_PAGES} pages: split it`);
     }
-    this.#pages.push({ content: [], links: [] });
-    this.#y = PAGE_HEIGHT - MARGIN;
+    this.#document.addPage();
+    this.#pages += 1;
+    this.#y = MARGIN;
   }
 
   addParagraph({ runs, heading, isCode, mark, indent, quotes }: Paragraph): void {
@@ -60,32 +73,31 @@ class Layout {
     const width = MARGIN + TEXT_WIDTH - left - 2 * padding;
     const lines = wrap(this.#setter.glyphsOf(styled, size), width);
     const height = size * LINE_HEIGHT;
-    if (heading) this.#y -= this.#y === PAGE_HEIGHT - MARGIN ? 0 : size * 0.7;
+    if (heading) this.#y += this.#y === MARGIN ? 0 : size * 0.7;
     // A heading stays with the start of its text.
     if (heading) this.#reserve(height * lines.length + 3 * SIZE * LINE_HEIGHT);
     for (const [place, line] of lines.entries()) {
       this.#reserve(height);
-      const bottom = this.#y - height;
-      if (isCode) this.#fill(left, bottom, width + 2 * padding, height);
+      if (isCode) this.#fill(left, this.#y, width + 2 * padding, height);
       for (let quote = 0; quote < quotes; quote++) {
-        this.#stroke(MARGIN + indent * INDENT + quote * INDENT + 8, bottom, 0, height);
+        this.#stroke(MARGIN + indent * INDENT + quote * INDENT + 8, this.#y, 0, height);
       }
       if (place === 0 && mark) {
         const bullet = BULLETS[Math.min(indent, BULLETS.length) - 1] ?? "•";
         const text = mark.ordered ? `${mark.number}.` : bullet;
         const glyphs = this.#setter.glyphsOf([{ text }], size);
-        this.#draw(glyphs, left - widthOf(glyphs) - 5, bottom, size);
+        this.#draw(glyphs, left - widthOf(glyphs) - 5, this.#y, size);
       }
-      this.#draw(line, left + padding, bottom, size);
-      this.#y = bottom;
+      this.#draw(line, left + padding, this.#y, size);
+      this.#y += height;
     }
-    this.#y -= mark ? 2 : 6;
+    this.#y += mark ? 2 : 6;
   }
 
   addRule(): void {
     this.#reserve(SIZE * 2);
-    this.#stroke(MARGIN, this.#y - SIZE, TEXT_WIDTH, 0);
-    this.#y -= SIZE * 2;
+    this.#stroke(MARGIN, this.#y + SIZE, TEXT_WIDTH, 0);
+    this.#y += SIZE * 2;
   }
 
   addTable({ columns, rows, indent, quotes }: Table): void {
@@ -107,82 +119,72 @@ class Layout {
       let x = left;
       for (const [column, side] of columns.entries()) {
         const width = widths[column] ?? 0;
-        if (row === header) this.#fill(x, this.#y - rowHeight, width, rowHeight);
-        this.#stroke(x, this.#y - rowHeight, width, rowHeight);
+        if (row === header) this.#fill(x, this.#y, width, rowHeight);
+        this.#stroke(x, this.#y, width, rowHeight);
         for (const [place, line] of (row[column] ?? []).slice(from, from + count).entries()) {
           const free = width - 2 * CELL_PADDING - widthOf(line);
           const shift = side === "right" ? free : side === "center" ? free / 2 : 0;
-          const bottom = this.#y - ROW_PADDING - (place + 1) * height;
-          this.#draw(line, x + CELL_PADDING + shift, bottom, SMALL_SIZE);
+          const top = this.#y + ROW_PADDING + place * height;
+          this.#draw(line, x + CELL_PADDING + shift, top, SMALL_SIZE);
         }
         x += width;
       }
-      this.#y -= rowHeight;
+      this.#y += rowHeight;
     };
     for (const [place, row] of wrapped.entries()) {
       const total = linesOf(row);
       // A row that is higher than a page is drawn in parts.
       for (let from = 0; from < total; from += pageLines) {
         const count = Math.min(pageLines, total - from);
-        const pages = this.#pages.length;
+        const pages = this.#pages;
         const next = place === 0 && wrapped[1] ? Math.min(linesOf(wrapped[1]), pageLines) + 1 : 0;
         this.#reserve((count + next) * height + 2 * ROW_PADDING);
-        if (this.#pages.length > pages && place > 0 && repeats) drawRow(header, 0, linesOf(header));
+        if (this.#pages > pages && place > 0 && repeats) drawRow(header, 0, linesOf(header));
         drawRow(row, from, count);
       }
     }
-    this.#y -= 8;
+    this.#y += 8;
   }
 
   #stroke(x: number, y: number, width: number, height: number): void {
-    const shape =
-      width > 0 && height > 0
-        ? `${fixed(x, y, width, height)} re`
-        : `${fixed(x, y)} m ${fixed(x + width, y + height)} l`;
-    this.#page.content.push(`${GRAY} ${shape} S`);
+    this.#document.lineWidth(0.6).rect(x, y, width, height).stroke("#b3b3b3");
   }
 
   #fill(x: number, y: number, width: number, height: number): void {
-    this.#page.content.push(`0.95 g ${fixed(x, y, width, height)} re f`);
+    this.#document.rect(x, y, width, height).fill("#f2f2f2");
   }
 
   /** Draws glyphs, each group of one font and link at once. */
-  #draw(
-    line: readonly Glyph[],
-    left: number,
-    bottom: number,
-    size: number,
-    { content, links } = this.#page,
-  ): void {
-    const baseline = bottom + size * 0.38;
+  #draw(line: readonly Glyph[], left: number, top: number, size: number): void {
     let x = left;
     for (let from = 0; from < line.length; ) {
-      const { face, href, strike } = line[from] as Glyph;
+      const { font, href, strike } = line[from] as Glyph;
       let to = from + 1;
       while (to < line.length && isAlike(line[to], line[from])) to++;
       const group = line.slice(from, to);
-      const width = widthOf(group);
-      const color = href ? "0.04 0.34 0.69" : "0 0 0";
-      const codes = group.map(({ glyph }) => hex16(glyph)).join("");
-      content.push(`${color} rg BT /F${face} ${size} Tf ${fixed(x, baseline)} Td <${codes}> Tj ET`);
-      if (href) links.push({ href, area: [x, bottom, x + width, bottom + size * 1.3].map(round) });
-      if (strike) {
-        const height = baseline + size * 0.3;
-        content.push(`0 G 0.6 w ${fixed(x, height)} m ${fixed(x + width, height)} l S`);
-      }
-      x += width;
+      const text = group.map(({ character }) => character).join("");
+      this.#document
+        .font(font, size)
+        .fillColor(href ? "#0a57b0" : "black")
+        .text(text, x, top + size * 0.1, {
+          lineBreak: false,
+          ...(href ? { link: new URL(href).href } : {}),
+          ...(strike ? { strike } : {}),
+        });
+      x += widthOf(group);
       from = to;
     }
   }
 
-  finish(title: string): WrittenDocument {
-    for (const [place, page] of this.#pages.entries()) {
-      const text = `${place + 1} / ${this.#pages.length}`;
-      const glyphs = this.#setter.glyphsOf([{ text }], SMALL_SIZE);
-      this.#draw(glyphs, (PAGE_WIDTH - widthOf(glyphs)) / 2, MARGIN / 2, SMALL_SIZE, page);
+  async finish(): Promise<WrittenDocument> {
+    for (let page = 0; page < this.#pages; page++) {
+      this.#document.switchToPage(page);
+      const glyphs = this.#setter.glyphsOf([{ text: `${page + 1} / ${this.#pages}` }], SMALL_SIZE);
+      const left = (PAGE_WIDTH - widthOf(glyphs)) / 2;
+      this.#draw(glyphs, left, PAGE_HEIGHT - MARGIN / 2 - SMALL_SIZE, SMALL_SIZE);
     }
-    const bytes = writePdfFile(this.#pages, this.#setter.usedFonts(), title);
-    return { bytes, pages: this.#pages.length };
+    this.#document.end();
+    return { bytes: await buffer(this.#document), pages: this.#pages };
   }
 }
 
@@ -198,9 +200,9 @@ function columnWidths(
     for (const row of rows) {
       let line = 0;
       let word = 0;
-      for (const { width, isSpace, isBreak } of row[column] ?? []) {
-        line = isBreak ? 0 : line + width;
-        word = isSpace || isBreak ? 0 : word + width;
+      for (const { width, character } of row[column] ?? []) {
+        line = character === "\n" ? 0 : line + width;
+        word = /[ \n]/.test(character) ? 0 : word + width;
         whole = Math.max(whole, line);
         longest = Math.max(longest, word);
       }
@@ -221,9 +223,6 @@ function columnWidths(
 }
 
 const isAlike = (a: Glyph | undefined, b: Glyph | undefined): boolean =>
-  a?.face === b?.face && a?.href === b?.href && a?.strike === b?.strike;
+  a?.font === b?.font && a?.href === b?.href && a?.strike === b?.strike;
 
 const widthOf = (line: readonly Glyph[]): number => line.reduce((sum, { width }) => sum + width, 0);
-
-const round = (value: number): number => Math.round(value * 100) / 100;
-const fixed = (...values: readonly number[]): string => values.map(round).join(" ");

@@ -29,9 +29,8 @@ export function builtInSkills(): readonly BuiltInSkill[] {
 }
 
 function readSkills(): BuiltInSkill[] {
-  const folders = readdirSync(folderOf(), { withFileTypes: true }).filter((entry) =>
-    entry.isDirectory(),
-  );
+  const entries = readdirSync(folderOf(), { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory());
   const skills = folders.map(({ name }): BuiltInSkill => {
     const text = readFileSync(join(folderOf(), name, SKILL_FILE), "utf8");
     return { name, description: readSkillHead(text).description ?? "", text };
@@ -51,13 +50,14 @@ export async function builtInFiles(
   }
   const folder = join(folderOf(), name);
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter(
-    (entry) => entry.isFile() && !entry.parentPath.includes("__pycache__"),
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("__pycache__"))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const files = await Promise.all(
+    paths.map(async (path) =>
+      skillFile(relative(folder, path).split(sep).join("/"), await readFile(path)),
+    ),
   );
-  return Promise.all(
-    files.map(async (entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return skillFile(relative(folder, path).split(sep).join("/"), await readFile(path));
-    }),
-  );
+  if (!files.some(({ text }) => text && /^from table import /m.test(text))) return files;
+  return [...files, skillFile("scripts/table.py", await readFile(join(folderOf(), "table.py")))];
 }

@@ -1,11 +1,12 @@
 /** Runs the scripts of built-in skills with the Python of the embedded sandbox, so no machine needs its own. */
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { quoteForShell } from "@platform/agent/tools/limits";
 import { createLocalProvider } from "@platform/sandbox/local";
-import { projectRoot } from "../../../scripts/project-root.ts";
+import { builtInFiles } from "../src/built-in-skills.ts";
+import { contentOf } from "../src/skill.ts";
 
 export interface SkillResult {
   readonly stdout: string;
@@ -42,10 +43,9 @@ export async function runSkillScript(
   opened ??= open();
   const { sandbox, home } = await opened;
   const folder = randomUUID();
-  cpSync(join(projectRoot, "packages/skills/built-in", skill), join(home, folder, "skill"), {
-    recursive: true,
-  });
-  for (const [path, content] of Object.entries({ ...files, ".stdin": stdin })) {
+  const own = await builtInFiles(skill, async () => ({}));
+  const loaded = own.map((file) => [`skill/${file.path}`, contentOf(file)] as const);
+  for (const [path, content] of [...loaded, ...Object.entries({ ...files, ".stdin": stdin })]) {
     mkdirSync(dirname(join(home, folder, path)), { recursive: true });
     writeFileSync(join(home, folder, path), content);
   }

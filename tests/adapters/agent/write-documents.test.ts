@@ -102,8 +102,8 @@ Cover
 A paragraph of the contract.`);
     expect(text).toContain("\n2 / 4\n");
     const file = Buffer.from(await tools.sandbox.readFile("contract.pdf")).toString("latin1");
-    expect(new Set(file.match(/\/URI \(.*?\) >>/g))).toEqual(
-      new Set(["/URI (https://example.com/terms_\\(1\\)?a=1&b=2) >>"]),
+    expect(new Set(file.match(/\/URI \(.*\)$/gm))).toEqual(
+      new Set(["/URI (https://example.com/terms_\\(1\\)?a=1&b=2)"]),
     );
   });
 

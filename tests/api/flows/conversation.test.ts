@@ -124,7 +124,7 @@ describe("files of a message", () => {
 
   it("that are PDFs are shown to models that read them, with each fallback, and named to others", async () => {
     const conversation = await openConversation(caller);
-    const { bytes } = writePdf(parseMarkdown("# Licence"));
+    const { bytes } = await writePdf(parseMarkdown("# Licence"));
     const pdf = dataUrl("application/pdf", Buffer.from(bytes));
     const part = (filename: string, url: string) => ({
       ...{ type: "file", mediaType: "application/pdf", filename, url },
@@ -165,7 +165,7 @@ describe("files of a message", () => {
     const address = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     await caller.patch(address, { modelId: "fake-vision" });
     const file = { type: "file", mediaType: "application/pdf", filename: "scan.pdf" };
-    const text = writePdf(parseMarkdown("# Licence")).bytes;
+    const { bytes: text } = await writePdf(parseMarkdown("# Licence"));
     const parts = [scan, text].map((bytes) => ({
       ...file,
       url: dataUrl(file.mediaType, Buffer.from(bytes)),

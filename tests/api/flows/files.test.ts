@@ -57,7 +57,7 @@ it("finds the clause of a contract of 40 pages, with its page, and a figure of a
     return `## ${number}. Territory ${number}\n\nThe Artist receives ${shareOf(number)} of the net receipts of territory ${number}. ${"The Label accounts twice a year. ".repeat(12)}\n`;
   });
   const contract = parseMarkdown(`# Licence Agreement\n\n${clauses.join("\n")}`);
-  const pdf = writePdf(contract);
+  const pdf = await writePdf(contract);
   expect(pdf.pages).toBeGreaterThanOrEqual(40);
   const rows = Array.from(
     { length: 500 },

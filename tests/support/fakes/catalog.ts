@@ -100,7 +100,7 @@ export async function startFakeCatalog(sql: Sql) {
       CATALOG_CLIENT_SECRET: CLIENT.secret,
       CATALOG_BASE_URL: `${server.origin}/v1`,
       CATALOG_TOKEN_URL: `${server.origin}/api/token`,
-      TEST_CONSTANTS: '{"LOOKUP_TIMEOUT_MS":4000}',
+      TEST_CONSTANTS: '{"VENDOR_TIMEOUT_MS":4000}',
     },
     /** Refuses every token that was issued so far. */
     revokeTokens() {

@@ -47,7 +47,7 @@ export async function startFakeResearch(artists: readonly FakeArtist[]) {
     env: {
       RESEARCH_API_KEY: KEY,
       RESEARCH_BASE_URL: `${server.origin}${API}`,
-      TEST_CONSTANTS: '{"LOOKUP_TIMEOUT_MS":4000}',
+      TEST_CONSTANTS: '{"VENDOR_TIMEOUT_MS":4000}',
     },
   };
 }

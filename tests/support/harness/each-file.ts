@@ -20,8 +20,8 @@ servers.clear();
 servers.add(inject("stack").url);
 
 // Sandboxes and renderings that a test starts itself run the programs of the build, as the servers' do.
-// Without a server, there may be no build, or one of older sources.
-if (inject("published")) setBuiltPrograms(join(projectRoot, inject("stack").distDir, "programs"));
+if (!inject("stack").program)
+  setBuiltPrograms(join(projectRoot, inject("stack").distDir, "programs"));
 
 afterEach(() => {
   expect(takeFaults(), "answers that are not as published").toEqual([]);

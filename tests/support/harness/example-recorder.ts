@@ -5,8 +5,11 @@ import { addressOf } from "@platform/endpoint/openapi/curl";
 import type { RecordedExchange, RecordedExchanges } from "@platform/endpoint/openapi/examples";
 import { z } from "zod";
 import { operations } from "../../../lib/openapi/registry.ts";
+import type { Row } from "../../security/row.ts";
+import { rows } from "../../security/rows.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
-import type { Answer, Client } from "./clients.ts";
+import { nameOf } from "../fixtures/shapes.ts";
+import type { Answer, Client, Person } from "./clients.ts";
 
 export type Asked = RecordedExchange["request"];
 
@@ -95,3 +98,11 @@ function headersOf(contract: Contract, { status, headers }: Answer): Record<stri
 
 /** Without the comment lines, which only keep the connection open. */
 const framesOf = (stream: string): string => stream.replaceAll(/^:.*\n\n/gm, "");
+
+/** Records an operation that nothing else calls, as the table of tests/security asks it. */
+export async function recordRow({ record, caller }: Context, id: string): Promise<void> {
+  const { arrange, query, body } = rows[nameOf(contractOf(id))] as Row;
+  const owner = { withKey: caller, withBearer: caller } as Person;
+  const params = await arrange(owner, { sessionId: "" });
+  await record(id, { params, query: query?.(params) ?? {}, body: body?.(params) });
+}

@@ -14,27 +14,25 @@ const faults: string[] = [];
 /** The environment that this process started with. */
 export const inherited = { ...process.env };
 
-if (published) {
-  const ask = globalThis.fetch;
-  globalThis.fetch = async (input, init) => {
-    const response = await ask(input, init);
-    const { origin, pathname: path } = new URL(response.url);
-    if (servers.has(origin) && path.startsWith("/api/")) {
-      const given = input instanceof Request ? input : init;
-      const { status, headers } = response;
-      const isJson = headers.get("content-type")?.startsWith("application/json");
-      // A connection that is lost in the middle of a body says nothing about what was to be sent.
-      const read = () => response.clone().text();
-      const text = isJson ? await read().catch(() => null) : undefined;
-      const method = response.redirected ? "GET" : (given?.method ?? "GET").toUpperCase();
-      if (text) registerAnswered(text);
-      if (response.ok) registerSent(new Headers(given?.headers));
-      const fault = text !== null && faultOf({ method, path, status, headers, text }, published);
-      if (fault) faults.push(fault);
-    }
-    return response;
-  };
-}
+const ask = globalThis.fetch;
+globalThis.fetch = async (input, init) => {
+  const response = await ask(input, init);
+  const { origin, pathname: path } = new URL(response.url);
+  if (servers.has(origin) && path.startsWith("/api/")) {
+    const given = input instanceof Request ? input : init;
+    const { status, headers } = response;
+    const isJson = headers.get("content-type")?.startsWith("application/json");
+    // A connection that is lost in the middle of a body says nothing about what was to be sent.
+    const read = () => response.clone().text();
+    const text = isJson ? await read().catch(() => null) : undefined;
+    const method = response.redirected ? "GET" : (given?.method ?? "GET").toUpperCase();
+    if (text) registerAnswered(text);
+    if (response.ok) registerSent(new Headers(given?.headers));
+    const fault = text !== null && faultOf({ method, path, status, headers, text }, published);
+    if (fault) faults.push(fault);
+  }
+  return response;
+};
 
 /** Returns the faults since the last call. */
 export const takeFaults = (): string[] => faults.splice(0);

@@ -8,7 +8,14 @@ import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
-import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
+import {
+  type Asked,
+  type Context,
+  contractOf,
+  Recorder,
+  recordRow,
+  withId,
+} from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { recordApprovals } from "./record-approvals.ts";
 import { recordConnectors } from "./record-connectors.ts";
@@ -61,7 +68,10 @@ export async function recordExamples(
   await recordTasks(context, cronSecret, placeholders);
   await recordDeliveries(context);
   await recordApprovals(context);
-  for (const { id, contract } of operations) await recordError(context, id, contract);
+  for (const { id, contract } of operations) {
+    if (!recorder.recorded[id]) await recordRow(context, id);
+    await recordError(context, id, contract);
+  }
   return recorder.recorded;
 }
 

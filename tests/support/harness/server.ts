@@ -18,7 +18,7 @@ export interface ServerOptions {
  * The caller ends it, with `stop()` or `kill("SIGKILL")`.
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningNext> {
-  const { env, distDir, records } = inject("stack");
+  const { env, distDir, program, records } = inject("stack");
   const port = options.port ?? (await freePort());
   noteSettings(records, options.env ?? {});
   const TEST_CONSTANTS = JSON.stringify({
@@ -30,6 +30,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningN
     port,
     ...(options.processes !== undefined && { processes: options.processes }),
     distDir,
+    program,
     env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env, TEST_CONSTANTS },
     output: "collect",
   });

@@ -1,11 +1,11 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { zipSync } from "fflate";
 import { type Command, type Context, required, take, text } from "./command.ts";
 import { isFolder, listFolder } from "./folder.ts";
 import { columns } from "./output.ts";
 import { UsageError } from "./usage-error.ts";
-import { zipOf } from "./zip.ts";
 
 export const skills: Command = {
   usage: [
@@ -57,13 +57,13 @@ async function push(context: Context): Promise<number> {
   const folder = required(args[1], "DIR");
   const paths = (await isFolder(folder)) ? await listFolder(folder) : [];
   if (!paths.includes("SKILL.md")) throw new UsageError(`${folder} has no SKILL.md`);
-  const files: { path: string; content: Uint8Array }[] = [];
-  for (const path of paths) files.push({ path, content: await readFile(join(folder, path)) });
+  const files: [path: string, content: Uint8Array][] = [];
+  for (const path of paths) files.push([path, await readFile(join(folder, path))]);
   const name = basename(await realpath(folder));
   const { skill } = await take(
     client.api.PUT("/api/skills/{name}", {
       params: { path: { name }, query: ownerOf(context) },
-      body: zipOf(files) as never,
+      body: zipSync(Object.fromEntries(files)) as never,
       bodySerializer: (zip: unknown) => zip as BodyInit,
       headers: { "content-type": "application/zip" },
       signal,

@@ -7,7 +7,7 @@ export interface Operation {
 }
 
 /** Returns the operations of modules with contracts, whose other exports, such as schemas, are left out. */
-export const operationsIn = (modules: readonly Readonly<Record<string, unknown>>[]): Operation[] =>
+export const operationsIn = (modules: readonly object[]): Operation[] =>
   modules.flatMap((module) =>
     Object.entries(module).flatMap(([name, value]) =>
       isContract(value) ? [{ id: name.replace(/Contract$/, ""), contract: value }] : [],

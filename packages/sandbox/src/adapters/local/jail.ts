@@ -205,7 +205,7 @@ export class Jail {
 function commandOf(settings: JailSettings, found: Isolation): string[] {
   const program = findProgram("packages/sandbox/src/adapters/local/runner", [
     "packages/sandbox/src",
-    "packages/kit/src",
+    "packages/kit", // Not only src: Node resolves its modules by its package.json.
   ]);
   const root = realpathSync(process.cwd());
   const read = [

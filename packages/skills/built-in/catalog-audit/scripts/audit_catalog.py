@@ -3,19 +3,14 @@
 import argparse
 import datetime
 import json
-import os
 import re
-import sys
 import unicodedata
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 
-# The embedded sandbox runs a copy of the script and imports from below /host.
-FOLDER = os.path.dirname(os.path.abspath(sys.argv[0]))
-sys.path[:0] = [FOLDER, "/host" + FOLDER]
-from table import (  # noqa: E402
+from table import (
     MAX_LISTED, BadInput, Findings, Table, column_indexes, decimal_mark, header_key, normalize_isrc, parse_number, plain,
     read_input, run, safe_cell, upc_problem,
 )

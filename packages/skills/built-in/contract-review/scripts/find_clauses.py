@@ -12,6 +12,8 @@ from bisect import bisect_right
 from datetime import date
 from decimal import Decimal
 
+from table import BadInput, decode, run
+
 MAX_CHARS = 3_000_000
 CLAUSES = {
     "parties and definitions": r"by and between|hereinafter|\bdefinitions?\b|\bshall mean\b|vertragsparteien|begriffsbestimmung",
@@ -57,19 +59,6 @@ FIGURES = {
     "dates": rf"\b(?P<y>\d{{4}})-(?P<m>\d{{2}})-(?P<d>\d{{2}})\b|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th|\.)? (?:day of )?(?P<mon>{'|'.join(MONTHS)}),? (?P<y2>\d{{4}})\b|\b(?P<mon3>{'|'.join(MONTHS)}) (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y3>\d{{4}})\b|\b(?P<d4>\d{{1,2}})\. ?(?P<m4>\d{{1,2}})\. ?(?P<y4>\d{{4}})\b|\b(?P<a5>\d{{1,2}})/(?P<b5>\d{{1,2}})/(?P<y5>\d{{4}})\b",
     "periods": rf"(?:(?P<word>{WORD})(?: ?\( ?(?P<digits>\d{{1,4}}) ?\))?|(?<![\d.,])(?P<number>\d{{1,4}}))[- ](?:(?:calendar|business|working|contract|accounting|consecutive|full) )?(?P<unit>days?|weeks?|months?|quarters?|years?|periods?|tagen?|wochen?|monaten?|monate|jahren?|jahre)\b",
 }
-
-
-class InputError(Exception):
-    """Bad input; its message is one sentence for the user."""
-
-
-def decode(data):
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
 
 
 class Contract:
@@ -227,15 +216,15 @@ def main():
     parser.add_argument("--format", choices=("json", "markdown"), default="json")
     args = parser.parse_args()
     if not 1 <= args.limit <= 1000:
-        raise InputError("--limit must be from 1 to 1000.")
-    text = decode(sys.stdin.buffer.read()).replace("\r\n", "\n").replace("\f", "\n")
+        raise BadInput("--limit must be from 1 to 1000.")
+    text = decode(sys.stdin.buffer.read())[0].replace("\r\n", "\n").replace("\f", "\n")
     if len(text) > MAX_CHARS:
-        raise InputError(f"{args.file_name} has {len(text)} characters, more than {MAX_CHARS}.")
+        raise BadInput(f"{args.file_name} has {len(text)} characters, more than {MAX_CHARS}.")
     if "\x00" in text:
-        raise InputError(f"{args.file_name} is not text: read it with the read tool and pass that text.")
+        raise BadInput(f"{args.file_name} is not text: read it with the read tool and pass that text.")
     contract = Contract(text)
     if not contract.text.strip():
-        raise InputError(f"{args.file_name} has no text; a scanned contract needs text recognition first.")
+        raise BadInput(f"{args.file_name} has no text; a scanned contract needs text recognition first.")
     clauses, figures, differences = find(contract, args.limit)
     warnings = []
     if not contract.pages:
@@ -248,9 +237,4 @@ def main():
     sys.stdout.write(markdown(result) if args.format == "markdown" else json.dumps(result, ensure_ascii=False, indent=1) + "\n")
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+run(main)

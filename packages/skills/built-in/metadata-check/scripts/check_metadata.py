@@ -3,16 +3,11 @@
 import argparse
 import datetime
 import json
-import os
 import re
-import sys
 import unicodedata
 
-# The embedded sandbox runs a copy of the script and imports from below /host.
-FOLDER = os.path.dirname(os.path.abspath(sys.argv[0]))
-sys.path[:0] = [FOLDER, "/host" + FOLDER]
-from rules import RULES, SOURCES  # noqa: E402
-from table import (  # noqa: E402
+from rules import RULES, SOURCES
+from table import (
     BadInput, Findings, Table, column_indexes, decode, header_key, normalize_isrc, read_input, run, safe_cell, upc_problem,
 )
 

@@ -14,6 +14,8 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
+from table import BadInput, decode, run
+
 MAX_ROWS = 500
 MAX_DAYS = 730
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -34,36 +36,23 @@ DEFAULTS = (
 )
 
 
-class InputError(Exception):
-    """Bad input; its message is one sentence for the user."""
-
-
-def decode(data):
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
-
 def read_csv(data, name, required):
     """Returns (row number, {heading: text}) for each row that is not empty."""
-    text = decode(data).strip("\r\n")
+    text = decode(data)[0].strip("\r\n")
     if "\x00" in text:
-        raise InputError(f"{name} is not a CSV file.")
+        raise BadInput(f"{name} is not a CSV file.")
     delimiter = max((",", ";", "\t"), key=text.split("\n", 1)[0].count)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
-        raise InputError(f"{name} is not a CSV file: {error}.") from None
+        raise BadInput(f"{name} is not a CSV file: {error}.") from None
     heading = [cell.strip().lower() for cell in lines[0]] if lines else []
     if missing := [column for column in required if column not in heading]:
-        raise InputError(f"{name} needs the columns {', '.join(required)}; missing: {', '.join(missing)}.")
+        raise BadInput(f"{name} needs the columns {', '.join(required)}; missing: {', '.join(missing)}.")
     empty = dict.fromkeys(heading, "")
     rows = [(n, empty | dict(zip(heading, (cell.strip() for cell in line)))) for n, line in enumerate(lines[1:], 2) if any(cell.strip() for cell in line)]
     if len(rows) > 20 * MAX_ROWS:
-        raise InputError(f"{name} has {len(rows)} rows, more than {20 * MAX_ROWS}.")
+        raise BadInput(f"{name} has {len(rows)} rows, more than {20 * MAX_ROWS}.")
     return rows
 
 
@@ -73,9 +62,9 @@ def parse_date(text, what):
             raise ValueError
         day = date.fromisoformat(text)
     except ValueError:
-        raise InputError(f'{what} is "{text[:40]}"; write a date that exists as 2027-03-12.') from None
+        raise BadInput(f'{what} is "{text[:40]}"; write a date that exists as 2027-03-12.') from None
     if not 2000 <= day.year <= 2100:
-        raise InputError(f"{what} is {day}; the year must be from 2000 to 2100.")
+        raise BadInput(f"{what} is {day}; the year must be from 2000 to 2100.")
     return day
 
 
@@ -84,7 +73,7 @@ def read_holidays(path, territories):
     try:
         data = Path(path).read_bytes()
     except OSError:
-        raise InputError(f"{path} cannot be opened.") from None
+        raise BadInput(f"{path} cannot be opened.") from None
     holidays, seen = {}, set()
     for number, row in read_csv(data, path, ("date", "territory", "name")):
         territory = row["territory"].upper()
@@ -99,31 +88,31 @@ def read_tasks(data, name):
     """Returns the default tasks, changed and completed by the rows of the CSV."""
     fields = ("id", "task", "days", "unit", "kind", "source")
     tasks = {task[0]: dict(zip(fields, task)) | {"row": None} for task in DEFAULTS}
-    if not decode(data).strip():
+    if not decode(data)[0].strip():
         return list(tasks.values())
     rows = read_csv(data, name, ("id", "days"))
     if len(rows) > MAX_ROWS:
-        raise InputError(f"{name} has {len(rows)} tasks, more than {MAX_ROWS}.")
+        raise BadInput(f"{name} has {len(rows)} tasks, more than {MAX_ROWS}.")
     seen = set()
     for number, row in rows:
         where = f"{name}, row {number}"
         task_id, days = row["id"], row.get("days", "")
         if any(cell.startswith("=") for cell in row.values()):
-            raise InputError(f"{where} has a spreadsheet formula; enter its value.")
+            raise BadInput(f"{where} has a spreadsheet formula; enter its value.")
         if not task_id or task_id in seen:
-            raise InputError(f'{where}: the id "{task_id[:40]}" is empty or used twice.')
+            raise BadInput(f'{where}: the id "{task_id[:40]}" is empty or used twice.')
         seen.add(task_id)
         if days.lower() == "none":
             tasks.pop(task_id, None)
             continue
         if not re.fullmatch(r"[-+]?\d{1,4}", days) or abs(int(days)) > MAX_DAYS:
-            raise InputError(f'{where}: days is "{days[:40]}"; write a whole number from -{MAX_DAYS} to {MAX_DAYS}, negative before the release, or none.')
+            raise BadInput(f'{where}: days is "{days[:40]}"; write a whole number from -{MAX_DAYS} to {MAX_DAYS}, negative before the release, or none.')
         task = tasks.get(task_id, {"id": task_id, "task": task_id, "unit": "calendar", "kind": "practice", "source": "given by the user"})
         task |= {key: row[key] for key in ("task", "unit", "kind", "source") if row.get(key)} | {"days": int(days), "row": number}
         if not row.get("source"):
             task["source"] = "given by the user"
         if task["unit"] not in ("calendar", "working") or task["kind"] not in KINDS:
-            raise InputError(f"{where}: unit must be calendar or working, and kind must be required or practice.")
+            raise BadInput(f"{where}: unit must be calendar or working, and kind must be required or practice.")
         tasks[task_id] = task
     return list(tasks.values())
 
@@ -148,7 +137,7 @@ class Calendar:
                 return day, "; ".join(dict.fromkeys(reasons))
             reasons.append(reason)
             day += timedelta(days=direction)
-        raise InputError("The holidays leave no working day.")
+        raise BadInput("The holidays leave no working day.")
 
     def due(self, release, task):
         """Returns the date by count, the date as moved, and why it moved."""
@@ -170,7 +159,7 @@ def earliest(calendar, tasks, today, weekday):
         day = today + timedelta(days=offset)
         if day.weekday() == weekday and not calendar.holidays.get(day) and all(calendar.due(day, task)[1] >= today for task in ahead):
             return day
-    raise InputError("No release date was found that keeps all lead times.")
+    raise BadInput("No release date was found that keeps all lead times.")
 
 
 def plan(release, today, tasks, calendar, weekday):
@@ -223,10 +212,10 @@ def main():
     release, today = parse_date(args.release, "--release"), parse_date(args.today, "--today")
     weekend = {day.strip().lower() for day in args.weekend.split(",") if day.strip()}
     if not weekend <= set(WEEKDAYS) or len(weekend) > 6:
-        raise InputError(f"--weekend is a list of {', '.join(WEEKDAYS)}, at most six.")
+        raise BadInput(f"--weekend is a list of {', '.join(WEEKDAYS)}, at most six.")
     territories = {name.strip().upper() for name in args.territories.split(",") if name.strip()}
     if bool(args.holidays) != bool(territories):
-        raise InputError("--holidays and --territories are needed together.")
+        raise BadInput("--holidays and --territories are needed together.")
     holidays, unknown = read_holidays(args.holidays, territories) if args.holidays else ({}, [])
     calendar, weekday = Calendar(weekend, holidays), WEEKDAYS.index(args.release_weekday)
     tasks = read_tasks(sys.stdin.buffer.read(), args.file_name)
@@ -240,9 +229,4 @@ def main():
     print(json.dumps(result, ensure_ascii=False, indent=1) if args.format == "json" else markdown(result), end="\n" if args.format == "json" else "")
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+run(main)

@@ -4,17 +4,13 @@ import argparse
 import csv
 import hashlib
 import json
-import os
 import re
 import sys
 from decimal import Decimal, InvalidOperation
 
-# The embedded sandbox runs a copy of the script and imports from below /host.
-FOLDER = os.path.dirname(os.path.abspath(sys.argv[0]))
-sys.path[:0] = [FOLDER, "/host" + FOLDER]
-from layouts import CHECKS, FIELDS, NUMERIC, Statement, month  # noqa: E402
-from sums import ZERO, Currency, Group, apply_shares, compare, read_shares  # noqa: E402
-from table import BadInput, Findings, normalize_isrc, parse_number, plain, read_input, run, safe_cell, upc_problem  # noqa: E402
+from layouts import CHECKS, FIELDS, NUMERIC, Statement, month
+from sums import ZERO, Currency, Group, apply_shares, compare, read_shares
+from table import BadInput, Findings, normalize_isrc, parse_number, plain, read_input, run, safe_cell, upc_problem
 
 TOTAL = re.compile(
     r"\s*((grand |sub-?)?totals?|(gesamt|zwischen)?summe|gesamt|somme|totale?)"

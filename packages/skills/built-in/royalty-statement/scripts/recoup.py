@@ -2,15 +2,10 @@
 
 import argparse
 import json
-import os
 import re
-import sys
 from decimal import Decimal
 
-# The embedded sandbox runs a copy of the script and imports from below /host.
-FOLDER = os.path.dirname(os.path.abspath(sys.argv[0]))
-sys.path[:0] = [FOLDER, "/host" + FOLDER]
-from table import CENT, BadInput, decode, parse_number, plain, read_input, run, safe_cell  # noqa: E402
+from table import CENT, BadInput, decode, parse_number, plain, read_input, run, safe_cell
 
 ZERO, HUNDRED = Decimal(0), Decimal(100)
 ORDERS = ("date", "costs_first", "advances_first")

@@ -14,6 +14,8 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
+from table import BadInput, decode, run
+
 MAX_ROWS = 2_000
 MAX_LISTED = 200
 COLUMNS = {
@@ -31,40 +33,27 @@ PRS_AGENCY = ("BM", "BS", "CY", "GI", "MT")
 NORTH_AMERICA = ("US", "CA", "MX")
 
 
-class InputError(Exception):
-    """Bad input; its message is one sentence for the user."""
-
-
-def decode(data):
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
-
 def read_works(data, name):
-    text = decode(data)
+    text = decode(data)[0]
     if not text.strip(" \t\r\n,;") or "\x00" in text:
-        raise InputError(f"{name} is empty or not a CSV file: it needs a heading row and one row per work.")
+        raise BadInput(f"{name} is empty or not a CSV file: it needs a heading row and one row per work.")
     text = text.lstrip("\r\n")
     delimiter = max((",", ";", "\t"), key=text.split("\n", 1)[0].count)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
-        raise InputError(f"{name} is not a CSV file: {error}.") from None
+        raise BadInput(f"{name} is not a CSV file: {error}.") from None
     heading = [cell.strip().lower() for cell in lines[0]]
     places = {column: next((n for n, cell in enumerate(heading) if cell in names), None) for column, names in COLUMNS.items()}
     if places["title"] is None or places["writers"] is None:
-        raise InputError(f"{name} needs the columns title and writers; its heading is: {', '.join(heading)[:300]}.")
+        raise BadInput(f"{name} needs the columns title and writers; its heading is: {', '.join(heading)[:300]}.")
     rows = [
         (number, {column: line[place].strip() if place is not None and place < len(line) else "" for column, place in places.items()})
         for number, line in enumerate(lines[1:], start=2)
         if any(cell.strip() for cell in line)
     ]
     if not rows or len(rows) > MAX_ROWS:
-        raise InputError(f"{name} has {len(rows)} works; a set list has 1 to {MAX_ROWS}.")
+        raise BadInput(f"{name} has {len(rows)} works; a set list has 1 to {MAX_ROWS}.")
     return rows
 
 
@@ -125,13 +114,13 @@ def check_works(rows):
 
 def read_event(path):
     try:
-        event = json.loads(decode(Path(path).read_bytes()))
+        event = json.loads(decode(Path(path).read_bytes())[0])
     except OSError:
-        raise InputError(f"{path} cannot be opened.") from None
+        raise BadInput(f"{path} cannot be opened.") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path} is not JSON.") from None
+        raise BadInput(f"{path} is not JSON.") from None
     if not isinstance(event, dict):
-        raise InputError(f"{path} must be a JSON object.")
+        raise BadInput(f"{path} must be a JSON object.")
     return {key: event[key] for key in EVENT_KEYS if key in event}
 
 
@@ -159,7 +148,7 @@ def parse_date(text, what):
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise InputError(f'{what} is "{text[:40]}"; write a date that exists as 2026-11-25.') from None
+        raise BadInput(f'{what} is "{text[:40]}"; write a date that exists as 2026-11-25.') from None
 
 
 def add_months(day, months):
@@ -281,9 +270,4 @@ def main():
         print(json.dumps(result | {"works": works[:MAX_LISTED]}, ensure_ascii=False, indent=1))
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+run(main)

@@ -15,6 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from table import BadInput, decode, run
+
 MAX_ROWS = 5_000
 MAX_LISTED = 200
 TABLES = {
@@ -36,52 +38,37 @@ COLUMNS = {
 }
 
 
-class InputError(Exception):
-    """Bad input; its message is one sentence for the user."""
-
-
-def decode(data):
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    if b"\x00" in data[:200]:
-        return data.decode("utf-16-be" if data[:1] == b"\x00" else "utf-16-le", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
-
 def read_rows(data, name):
     """Returns (row number, {column: text}) for each row. Row 1 is the heading."""
-    text = decode(data)
+    text = decode(data)[0]
     if not text.strip(" \t\r\n,;|"):
-        raise InputError(f"{name} is empty: it needs a heading row and one row per party.")
+        raise BadInput(f"{name} is empty: it needs a heading row and one row per party.")
     delimiter = max((";", "\t", ",", "|"), key=text.lstrip().split("\n", 1)[0].count)
     csv.field_size_limit(1_000_000)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
-        raise InputError(f"{name} is not a CSV file: {error}.") from None
+        raise BadInput(f"{name} is not a CSV file: {error}.") from None
     start = next(n for n, line in enumerate(lines) if any(cell.strip() for cell in line))
     heading = [re.sub(r"\s+", " ", cell).strip().lower() for cell in lines[start]]
     places = {}
     for column, names in COLUMNS.items():
         found = [place for place, cell in enumerate(heading) if cell in names]
         if len(found) > 1:
-            raise InputError(f'{name} has more than one column for "{column}": keep one.')
+            raise BadInput(f'{name} has more than one column for "{column}": keep one.')
         if found:
             places[column] = found[0]
     if missing := [column for column in ("table", "name", "share") if column not in places]:
-        raise InputError(f"{name} has no column {', '.join(missing)}; its heading is: {', '.join(heading)[:300]}.")
+        raise BadInput(f"{name} has no column {', '.join(missing)}; its heading is: {', '.join(heading)[:300]}.")
     rows = [
         (number, {c: line[p].strip() if p < len(line) else "" for c, p in places.items()})
         for number, line in enumerate(lines[start + 1 :], start=start + 2)
         if any(cell.strip() for cell in line)
     ]
     if not rows:
-        raise InputError(f"{name} has a heading but no rows.")
+        raise BadInput(f"{name} has a heading but no rows.")
     if len(rows) > MAX_ROWS:
-        raise InputError(f"{name} has {len(rows)} rows; a split sheet has at most {MAX_ROWS}.")
+        raise BadInput(f"{name} has {len(rows)} rows; a split sheet has at most {MAX_ROWS}.")
     return rows
 
 
@@ -216,9 +203,9 @@ def compare(tables, others):
 
 def pay(table, name, amount, currency):
     if not re.fullmatch(r"-?\d{1,12}(\.\d{1,2})?", amount) or not re.fullmatch(r"[A-Z]{3}", currency or ""):
-        raise InputError("The amount is written as 1234.56, with --currency in three letters, such as EUR.")
+        raise BadInput("The amount is written as 1234.56, with --currency in three letters, such as EUR.")
     if not table["is_exactly_100"]:
-        raise InputError(f"The {name} table is not exactly 100.00 % or has problems, so the amount is not divided.")
+        raise BadInput(f"The {name} table is not exactly 100.00 % or has problems, so the amount is not divided.")
     cents = int(Fraction(amount) * 100)
     weights = [Fraction(party["share"]) for party in table["parties"]]
     parts = [(-1 if cents < 0 else 1) * part for part in allocate(abs(cents), weights)]
@@ -276,7 +263,7 @@ def main():
         try:
             other = Path(args.against).read_bytes()
         except OSError:
-            raise InputError(f"{args.against} cannot be opened.") from None
+            raise BadInput(f"{args.against} cannot be opened.") from None
         differences = compare(tables, check(read_rows(other, args.against))[0])
         result["differences"] = differences[:MAX_LISTED]
         result["omitted"] += max(0, len(differences) - MAX_LISTED)
@@ -291,9 +278,4 @@ def main():
     print(json.dumps(result, ensure_ascii=False, indent=1))
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+run(main)

@@ -14,6 +14,8 @@ from datetime import date
 from decimal import ROUND_HALF_EVEN, Decimal, getcontext
 from pathlib import Path
 
+from table import BadInput, decode, run
+
 getcontext().prec = 50
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
@@ -43,30 +45,17 @@ BASES = {
 }
 
 
-class InputError(Exception):
-    """Bad input; its message is one sentence for the user."""
-
-
 def cents(value):
     return value.quantize(CENT, rounding=ROUND_HALF_EVEN)
-
-
-def decode(data):
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
 
 
 def parse_money(value, what):
     """Returns an amount of at least 0, or raises. Thousands may be grouped; 5.000 alone is ambiguous."""
     text = re.sub(r"[\s'’]", "", str(value))
     if text.startswith("="):
-        raise InputError(f"{what} is a spreadsheet formula; enter the number")
+        raise BadInput(f"{what} is a spreadsheet formula; enter the number")
     if re.fullmatch(r"\d{1,3}\.\d{3}", text):
-        raise InputError(f'{what} "{text}" is ambiguous; write {text.replace(".", "")}.00 or {text[:-1]}')
+        raise BadInput(f'{what} "{text}" is ambiguous; write {text.replace(".", "")}.00 or {text[:-1]}')
     if re.fullmatch(r"\d{1,9}([.,]\d{1,2})?", text):
         return cents(Decimal(text.replace(",", ".")))
     if re.fullmatch(r"\d{1,3}(,\d{3}){1,2}(\.\d{1,2})?", text):
@@ -74,14 +63,14 @@ def parse_money(value, what):
     if re.fullmatch(r"\d{1,3}(\.\d{3}){1,2}(,\d{1,2})?", text):
         return cents(Decimal(text.replace(".", "").replace(",", ".")))
     if re.fullmatch(r"-.*|\(.*\)", text):
-        raise InputError(f'{what} "{text[:30]}" is negative')
-    raise InputError(f'{what} "{text[:30]}" is not an amount below one billion without currency sign')
+        raise BadInput(f'{what} "{text[:30]}" is negative')
+    raise BadInput(f'{what} "{text[:30]}" is not an amount below one billion without currency sign')
 
 
 def parse_rate(value, what, most):
     text = str(value).strip().removesuffix("%").strip().replace(",", ".")
     if not re.fullmatch(r"\d{1,6}(\.\d{1,10})?", text) or Decimal(text) > most:
-        raise InputError(f'{what} "{str(value)[:30]}" is not a number from 0 to {most}')
+        raise BadInput(f'{what} "{str(value)[:30]}" is not a number from 0 to {most}')
     return Decimal(text)
 
 
@@ -91,20 +80,20 @@ def reject_constant(name):
 
 def read_plan(path):
     try:
-        plan = json.loads(decode(Path(path).read_bytes()), parse_float=Decimal, parse_constant=reject_constant)
+        plan = json.loads(decode(Path(path).read_bytes())[0], parse_float=Decimal, parse_constant=reject_constant)
     except OSError:
-        raise InputError(f"{path} cannot be opened.") from None
+        raise BadInput(f"{path} cannot be opened.") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path} is not JSON.") from None
+        raise BadInput(f"{path} is not JSON.") from None
     if not isinstance(plan, dict):
-        raise InputError(f"{path} must be a JSON object.")
+        raise BadInput(f"{path} must be a JSON object.")
     for key, kind in (("rates", dict), ("withholding", dict), ("tour_costs", list), ("commissions", list), ("per_diem", dict)):
         if not isinstance(plan.setdefault(key, kind()), kind) or not all(isinstance(entry, dict) for entry in plan[key] if kind is list):
-            raise InputError(f"{path}: {key} has the wrong form.")
+            raise BadInput(f"{path}: {key} has the wrong form.")
     currency = currency_of(plan.get("currency"), f"{path}: currency")
     rates = {currency_of(code, "rates"): parse_rate(rate, f"the rate of {code}", 999_999) for code, rate in plan["rates"].items()}
     if any(rate == 0 for rate in rates.values()) or rates.get(currency, 1) != 1:
-        raise InputError(f"{path}: a rate is above 0, and that of {currency} is 1.")
+        raise BadInput(f"{path}: a rate is above 0, and that of {currency} is 1.")
     costs = []
     for cost in plan["tour_costs"]:
         name = str(cost.get("name", ""))[:100]
@@ -116,7 +105,7 @@ def read_plan(path):
     taxes = {}
     for country, tax in plan["withholding"].items():
         if not isinstance(tax, dict) or tax.get("base", "fee") not in ("fee", "fee_less_show_costs"):
-            raise InputError(f'{path}: withholding of {country} needs a rate and the base "fee" or "fee_less_show_costs".')
+            raise BadInput(f'{path}: withholding of {country} needs a rate and the base "fee" or "fee_less_show_costs".')
         exempt = parse_money(tax.get("exempt_up_to", "0"), f"exempt_up_to of {country}")
         taxes[country] = (parse_rate(tax.get("rate", ""), f"the tax rate of {country}", 100), tax.get("base", "fee"), exempt, parse_rate(tax.get("people", 1), f"people of {country}", 1000) or 1)
     return {"currency": currency, "rates": rates | {currency: Decimal(1)}, "costs": costs, "taxes": taxes, "commissions": read_commissions(plan["commissions"])}
@@ -124,7 +113,7 @@ def read_plan(path):
 
 def currency_of(value, what):
     if not isinstance(value, str) or not re.fullmatch(r"[A-Z]{3}", value):
-        raise InputError(f'{what}: "{str(value)[:20]}" is not a currency of three letters, such as EUR.')
+        raise BadInput(f'{what}: "{str(value)[:20]}" is not a currency of three letters, such as EUR.')
     return value
 
 
@@ -133,52 +122,52 @@ def read_commissions(entries):
     for entry in entries:
         name, after = str(entry.get("name", ""))[:100], entry.get("after", [])
         if entry.get("base") not in BASES:
-            raise InputError(f'The commission "{name}" has no base: ask which one the contract defines; possible are {", ".join(BASES)}.')
+            raise BadInput(f'The commission "{name}" has no base: ask which one the contract defines; possible are {", ".join(BASES)}.')
         known = {other["name"] for other in listed if entry["base"] == "net_result" or other["base"] != "net_result"}
         if not name or name in {other["name"] for other in listed} or not isinstance(after, list) or not known.issuperset(map(str, after)):
-            raise InputError(f'The commission "{name}" needs a name of its own, and "after" may name only commissions before it.')
+            raise BadInput(f'The commission "{name}" needs a name of its own, and "after" may name only commissions before it.')
         listed.append({"name": name, "rate": parse_rate(entry.get("rate", ""), f"the rate of {name}", 100), "base": entry["base"], "after": [str(other) for other in after]})
     return listed
 
 
 def read_shows(data, name):
-    text = decode(data).strip("\r\n")
+    text = decode(data)[0].strip("\r\n")
     if not text.strip(" \t,;") or "\x00" in text:
-        raise InputError(f"{name} is empty or not a CSV file: it needs a heading row and one row per show.")
+        raise BadInput(f"{name} is empty or not a CSV file: it needs a heading row and one row per show.")
     delimiter = max((",", ";", "\t"), key=text.split("\n", 1)[0].count)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
-        raise InputError(f"{name} is not a CSV file: {error}.") from None
+        raise BadInput(f"{name} is not a CSV file: {error}.") from None
     heading = [re.sub(r"[\s-]+", "_", cell.strip().lower()) for cell in lines[0]]
     if missing := [column for column in ("date", "country", "currency", "deal") if column not in heading]:
-        raise InputError(f"{name} has no column {', '.join(missing)}; possible are {', '.join(COLUMNS)}.")
+        raise BadInput(f"{name} has no column {', '.join(missing)}; possible are {', '.join(COLUMNS)}.")
     if unknown := [cell for cell in heading if cell and cell not in COLUMNS]:
-        raise InputError(f"{name} has the unknown columns {', '.join(unknown)[:200]}; possible are {', '.join(COLUMNS)}.")
+        raise BadInput(f"{name} has the unknown columns {', '.join(unknown)[:200]}; possible are {', '.join(COLUMNS)}.")
     empty = dict.fromkeys(COLUMNS, "")
     rows = [(n, empty | dict(zip(heading, (cell.strip() for cell in line)))) for n, line in enumerate(lines[1:], start=2) if any(cell.strip() for cell in line)]
     if not rows or len(rows) > MAX_ROWS:
-        raise InputError(f"{name} has {len(rows)} shows; a tour has 1 to {MAX_ROWS}.")
+        raise BadInput(f"{name} has {len(rows)} shows; a tour has 1 to {MAX_ROWS}.")
     return rows
 
 
 def read_show(number, row, plan):
-    """Returns the show with its fee. Raises InputError with the reason if it cannot be calculated."""
+    """Returns the show with its fee. Raises BadInput with the reason if it cannot be calculated."""
     try:
         date.fromisoformat(row["date"] if re.fullmatch(r"\d{4}-\d{2}-\d{2}", row["date"]) else "")
     except ValueError:
-        raise InputError(f'the date "{row["date"][:20]}" is not written as 2027-05-01') from None
+        raise BadInput(f'the date "{row["date"][:20]}" is not written as 2027-05-01') from None
     currency, deal = currency_of(row["currency"], "the show"), row["deal"].lower().replace(" ", "_")
     if deal not in DEALS:
-        raise InputError(f'the deal "{row["deal"][:30]}" is unknown; possible are {", ".join(DEALS)}')
+        raise BadInput(f'the deal "{row["deal"][:30]}" is unknown; possible are {", ".join(DEALS)}')
     if missing := [column for column in DEALS[deal] if row[column] == ""]:
-        raise InputError(f"a {deal} deal needs {', '.join(missing)}; ask for it")
+        raise BadInput(f"a {deal} deal needs {', '.join(missing)}; ask for it")
     if row["country"] not in plan["taxes"]:
-        raise InputError(f'no withholding tax is given for "{row["country"][:20]}"; ask, and enter the rate 0 if none applies')
+        raise BadInput(f'no withholding tax is given for "{row["country"][:20]}"; ask, and enter the rate 0 if none applies')
     money = {column: parse_money(row[column] or "0", f"the {column}") for column in ("guarantee", "gross", "sales_tax", "deductions", "costs")}
     share = parse_rate(row["percentage"] or "0", "the percentage", 100) / 100
     if money["sales_tax"] > money["gross"]:
-        raise InputError("the sales tax is higher than the gross")
+        raise BadInput("the sales tax is higher than the gross")
     net = money["gross"] - money["sales_tax"] - money["deductions"]
     part = {"guarantee": ZERO, "door": max(net, 0) * share, "versus": net * share, "versus_gross": (money["gross"] - money["sales_tax"]) * share,
             "plus": money["guarantee"] + max(net - money["guarantee"], 0) * share}[deal]
@@ -273,7 +262,7 @@ def main():
     for number, row in rows:
         try:
             shows.append(read_show(number, row, plan))
-        except InputError as error:
+        except BadInput as error:
             problems.append({"row": number, "problem": str(error)})
     done, sums, total, on_result, missing = calculate(shows, plan)
     listed = {"shows": done[:MAX_LISTED], "problems": problems[:MAX_LISTED], "omitted": max(0, len(done) - MAX_LISTED) + max(0, len(problems) - MAX_LISTED)}
@@ -287,9 +276,4 @@ def main():
     print(json.dumps(result, ensure_ascii=False, indent=1, default=str) if args.format == "json" else markdown(result), end="\n" if args.format == "json" else "")
 
 
-if __name__ == "__main__":
-    try:
-        main()
-    except InputError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+run(main)

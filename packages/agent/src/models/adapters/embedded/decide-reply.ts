@@ -64,7 +64,7 @@ function* report(plan: readonly PlanStep[], results: readonly unknown[]): Genera
     else {
       for (const [position, call] of step.calls.entries()) {
         if (position > 0) yield "\n\n";
-        yield* words(describeResult(call, results[next++]));
+        yield* words(describeResult(call.label, results[next++]));
       }
     }
   }

@@ -2,30 +2,25 @@
  * Parses the newest user text into a plan: a list of steps in the order of the text. Lines, `;`,
  * "then", "and" and commas separate clauses where a request follows. Quoted text is not split.
  */
-import { type PlanStep, rules } from "./rules.ts";
+import { type PlanStep, rules, unquote } from "./rules.ts";
 
 /** A longer text is data rather than a plan, and would make the patterns slow. */
 const LONGEST_PLAN = 50_000;
 const LONGEST_LINE = 2_000;
 
-const QUOTED = /```[^\n`]*\n[^`]*```|`[^`\n]+`|"[^"\n]*"|“[^“”\n]*”/g;
-const AT_ONCE =
-  /(?:[,:]|(?<!\s))\s*\b(?:all )?(?:at once|at the same time|in parallel|simultaneously)\b:?/i;
-const MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
-const FILLER =
-  /^(?:(?:please|now|first|next|finally|lastly|also|and|then|ok|okay|hi|hello|hey|(?:could|can|would|will) you|i want you to|let us|let's)\b[\s,:!]*)+/i;
-const VERBS =
-  "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|call|submit|count|repeat";
+const QUOTED = /```[^\n`]*\n[^`]*```|`[^`\n]+`|"[^"\n]*"/g;
+const AT_ONCE = / at once\.?$/i;
+const VERBS = "run|write|read|list|search|delegate|fetch|ask|use|call|submit|count|repeat";
 /**
  * One or more separators before a request or a quoted command. A match starts before white space, not
  * within it, and has a bounded number of separators, because a long line of separators must stay cheap.
  */
 const BOUNDARY = new RegExp(
-  `(?<!\\s)\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then|next|also|now|please|finally|lastly)\\b:?)\\s*){1,8}(?=(?:${VERBS})\\b|\uE000\\d+\uE001(?:[\\s,;.!]|$))`,
+  `(?<!\\s)\\s*(?:(?:[;,]|[.!](?=\\s)|\\b(?:and|then)\\b)\\s*){1,4}(?=(?:${VERBS})\\b)`,
   "i",
 );
 /** The rest of the line is taken literally. */
-const VERBATIM = /^(?:run|execute|bash|delegate|plan|todos?|ask)\b[^:\uE000]{0,40}:\s/i;
+const VERBATIM = /^(?:run|delegate|plan): /i;
 
 export function parsePlan(text: string): readonly PlanStep[] {
   const spans: string[] = [];
@@ -35,22 +30,17 @@ export function parsePlan(text: string): readonly PlanStep[] {
     .replace(QUOTED, (span) => `\uE000${spans.push(span) - 1}\uE001`);
   const restore = (part: string): string =>
     part.replace(/\uE000(\d+)\uE001/g, (_, index) => spans[Number(index)] ?? "");
-  const lines = guarded
-    .replace(/:[ \t]*\n(?=\uE000)/g, ": ")
-    .split("\n")
-    .filter((line) => line.length <= LONGEST_LINE);
-  return lines.flatMap((line) => parseLine(line, restore));
+  const lines = guarded.split("\n").filter((line) => line.length <= LONGEST_LINE);
+  return lines.flatMap((line) => parseLine(line.trim(), restore));
 }
 
 function parseLine(line: string, restore: (part: string) => string): PlanStep[] {
-  const atOnce = AT_ONCE.test(line);
-  const request = line.replace(MARKER, "").replace(AT_ONCE, " ").trim().replace(FILLER, "");
-  const clauses =
-    VERBATIM.test(request) && !/:\s*\uE000/.test(request) ? [request] : request.split(BOUNDARY);
-  const steps = clauses.flatMap((clause) =>
-    parseClause(restore(clause.trim().replace(FILLER, ""))),
-  );
-  if (!atOnce) return steps;
+  if (VERBATIM.test(line)) return parseClause(restore(line));
+  const steps = line
+    .replace(AT_ONCE, "")
+    .split(BOUNDARY)
+    .flatMap((clause) => parseClause(restore(clause.trim())));
+  if (!AT_ONCE.test(line)) return steps;
   const calls = steps.flatMap((step) => (step.kind === "tools" ? step.calls : []));
   const said = steps.filter((step) => step.kind === "say");
   return calls.length > 0 ? [{ kind: "tools", calls }, ...said] : said;
@@ -69,9 +59,9 @@ function parseClause(clause: string): PlanStep[] {
     return ["use skill royalty-statement", `run \`${command}\``].flatMap(parseClause);
   }
   const request = clause.replace(/(?<=[\w`")\]])[.!?]+$/, "");
-  for (const rule of rules) {
-    const match = rule.pattern.exec(request);
-    if (match) return [rule.step(match)];
+  for (const { pattern, step } of rules) {
+    const match = pattern.exec(request);
+    if (match) return [step(match.slice(1).map(unquote))];
   }
   return [];
 }

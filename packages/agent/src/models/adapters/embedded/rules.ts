@@ -1,7 +1,4 @@
-/**
- * The rules: patterns of a clause, and the tool call or text that it requests. The first match
- * wins.
- */
+/** The rules: patterns of a clause, and the tool call or text that it requests. The first match wins. */
 export interface ToolRequest {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -16,179 +13,99 @@ export type PlanStep =
 
 interface Rule {
   readonly pattern: RegExp;
-  readonly step: (match: RegExpExecArray) => PlanStep;
+  readonly step: (groups: readonly string[]) => PlanStep;
 }
 
-/** A quoted span, or any text. */
-const quoted = '```[^\\n`]*\\n[^`]*```|`[^`]+`|"[^"]*"|“[^“”]*”';
-const arg = `(${quoted}|\\S.*?)`;
-const word = `(${quoted}|\\S+)`;
+const CODE = "(```[^\\n`]*\\n[^`]*```|`[^`]+`)";
+const QUOTED = `(${CODE.slice(1, -1)}|"[^"]*")`;
+const TEXT = `(${QUOTED.slice(1, -1)}|\\S.*?)`;
+const WORD = `(${QUOTED.slice(1, -1)}|\\S+)`;
 const MOST_ITEMS = 10_000;
 const MOST_CHARS = 200_000;
 
 export const rules: readonly Rule[] = [
-  says(/^count (?:up )?to (\d{1,9})$/i, (n) => countTo(Number(n))),
-  says(new RegExp(`^repeat ${word} (\\d{1,9}) times$`, "i"), (text, n) => repeat(text, Number(n))),
-  calls(
-    "bash",
-    new RegExp(
-      `^(?:run|execute|bash)\\b(?: the)?(?: shell)?(?: commands?)?:? ${arg}(?: in (?:the )?(?:folder|directory) ${word})?$`,
-      "i",
-    ),
-    (command, cwd) => ({ command, ...(cwd === "" ? {} : { cwd }) }),
-    (command) => `running \`${command}\``,
-  ),
-  calls(
-    "bash",
-    /^(`[^`]+`|```(?:sh|bash|shell)?\n[^`]*```)$/,
-    (command) => ({ command }),
-    (command) => `running \`${command}\``,
-  ),
-  calls(
-    "write",
-    // "Write it to plan.md" means a text that only an AI can write.
-    new RegExp(
-      `^(?:write|save) (?!(?:it|this|that|them)\\b)${arg} (?:to|into|in|as) (?:the )?(?:file )?${word}$`,
-      "i",
-    ),
-    (content, filePath) => ({ filePath, content }),
-    (_, filePath) => `writing \`${filePath}\``,
-  ),
-  calls(
-    "write",
-    new RegExp(
-      `^(?:write|create) (?:the |a )?(?:file )?${word}(?: with(?: the)? (?:content|text)|: ?| containing) ?${arg}$`,
-      "i",
-    ),
-    (filePath, content) => ({ filePath, content }),
-    (filePath) => `writing \`${filePath}\``,
-  ),
-  calls(
-    "skill",
-    /^list (?:the |all )?(?:available )?(skills)$/i,
-    () => ({ skill: "list" }),
-    () => "listing the skills",
-  ),
-  calls(
-    "skill",
-    new RegExp(`^(?:use|load|run) (?:the )?skill ${word}(?: with ${arg})?$`, "i"),
-    (skill, args) => ({ skill, ...(args === "" ? {} : { args }) }),
-    (skill) => `loading the skill \`${skill}\``,
-  ),
-  calls(
-    "glob",
-    new RegExp(
-      `^(?:list|find|glob) (?:all )?(?:the )?files?(?: (?:matching|like|named) ${word})?(?: in ${word})?$`,
-      "i",
-    ),
-    (pattern, path) => ({ pattern: pattern || "**/*", ...(path === "" ? {} : { path }) }),
-    (pattern) => `listing files${pattern === "" ? "" : ` matching \`${pattern}\``}`,
-  ),
-  calls(
-    "web_search",
-    new RegExp(`^search the web(?: for)? ${arg}$`, "i"),
-    (query) => ({ query }),
-    (query) => `searching the web for \`${query}\``,
-  ),
-  calls(
-    "grep",
-    new RegExp(
-      `^(?:search|grep|look)(?: for)? ${arg}(?: in (?:files (?:matching|like) ${word}|${word}))?$`,
-      "i",
-    ),
-    (pattern, glob, path) => ({
-      pattern,
-      ...(path === "" ? {} : { path }),
-      ...(glob === "" ? {} : { glob }),
-    }),
-    (pattern) => `searching for \`${pattern}\``,
-  ),
-  calls(
-    "fetch",
-    /^(?:fetch|download|get|read|open) <?(https?:\/\/[^\s>]+?)>?$/i,
-    (url) => ({ url }),
-    (url) => `fetching ${url}`,
-  ),
-  calls(
-    "read",
-    new RegExp(
-      `^(?:read|show|open|cat)(?: me)?(?: the)?(?: file)? ${word}(?: lines? (\\d{1,9})(?:(?: to |-)(\\d{1,9}))?)?$`,
-      "i",
-    ),
-    (filePath, from, to) => ({
+  says("count to (\\d{1,9})", (n) => countTo(Number(n))),
+  says(`repeat ${WORD} (\\d{1,9}) times`, (text, n) => repeat(text, Number(n))),
+  calls("bash", `run:? ${TEXT}`, (command) => [{ command }, `running \`${command}\``]),
+  // "Write it to plan.md" means a text that only an AI can write.
+  calls("write", `write (?!(?:it|this|that|them)\\b)${TEXT} to ${WORD}`, (content, filePath) => [
+    { filePath, content },
+    `writing \`${filePath}\``,
+  ]),
+  calls("skill", "list skills", () => [{ skill: "list" }, "listing the skills"]),
+  calls("skill", `use (?:the )?skill ${WORD}(?: with ${TEXT})?`, (skill, args) => [
+    { skill, ...(args !== "" && { args }) },
+    `loading the skill \`${skill}\``,
+  ]),
+  calls("glob", `list (?:the )?files(?: matching ${WORD})?(?: in ${WORD})?`, (pattern, path) => [
+    { pattern: pattern || "**/*", ...(path !== "" && { path }) },
+    "listing files",
+  ]),
+  calls("web_search", `search the web for ${TEXT}`, (query) => [
+    { query },
+    `searching the web for \`${query}\``,
+  ]),
+  calls("grep", `search for ${TEXT}(?: in ${WORD})?`, (pattern, path) => [
+    { pattern, ...(path !== "" && { path }) },
+    `searching for \`${pattern}\``,
+  ]),
+  calls("fetch", "fetch (https?:\\/\\/\\S+)", (url) => [{ url }, `fetching ${url}`]),
+  calls("read", `read ${WORD}(?: lines (\\d{1,9}) to (\\d{1,9}))?`, (filePath, from, to) => [
+    {
       filePath,
-      ...(from === ""
-        ? {}
-        : { offset: Number(from), limit: Math.max(1, Number(to || from) - Number(from) + 1) }),
-    }),
-    (filePath) => `reading \`${filePath}\``,
-  ),
-  calls(
-    "todo",
-    new RegExp(`^(?:plan|todos?)\\b[^:]{0,40}: ?${arg}$`, "i"),
-    (items) => ({ todos: toTodos(items) }),
-    () => "writing the plan",
-  ),
-  calls(
-    "task",
-    new RegExp(`^delegate\\b(?: to (?:a|the) subagent)?:? ${arg}$`, "i"),
-    (instructions) => ({ task: oneLine(instructions), instructions }),
-    () => "delegating to a subagent",
-  ),
-  calls(
-    "submit_output",
-    /^submit:? (`[^`]+`|```(?:json)?\n[^`]*```)$/i,
-    (json) => toInput(json),
-    () => "submitting the output",
-  ),
+      ...(from !== "" && {
+        offset: Number(from),
+        limit: Math.max(1, Number(to) - Number(from) + 1),
+      }),
+    },
+    `reading \`${filePath}\``,
+  ]),
+  calls("todo", `plan: ${TEXT}`, (items) => [{ todos: toTodos(items) }, "writing the plan"]),
+  calls("task", `delegate: ${TEXT}`, (instructions) => [
+    { task: instructions.slice(0, 80), instructions },
+    "delegating to a subagent",
+  ]),
+  calls("submit_output", `submit ${CODE}`, (json) => [toInput(json), "submitting the output"]),
   {
     // A tool that the client runs.
-    pattern: /^call (?:the tool )?`?([\w-]{1,64})`?(?: with)?:? (`[^`]+`|```(?:json)?\n[^`]*```)$/i,
-    step: ([, tool = "", json]) => ({
+    pattern: new RegExp(`^call ([\\w-]{1,64}) with ${CODE}$`, "i"),
+    step: ([tool = "", json = ""]) => ({
       kind: "tools",
-      calls: [{ tool, input: toInput(unquote(json)), label: `calling \`${tool}\`` }],
+      calls: [{ tool, input: toInput(json), label: `calling \`${tool}\`` }],
     }),
   },
-  calls(
-    "ask_user_question",
-    new RegExp(
-      // A question is short, and where in a long text it ends takes long to find.
-      `^(?=[^]{0,5000}$)ask(?! (?:me |the user )?(?:for|about)\\b)(?: me| the user)?:? ${arg}(?:,? (?:with )?(?:the )?(?:options|choices):? ${arg})?$`,
-      "i",
-    ),
-    (question, options) => ({ questions: [toQuestion(question, options)] }),
-    () => "asking you",
-  ),
+  calls("ask_user_question", `ask me ${QUOTED}(?: with options: ${TEXT})?`, (question, options) => [
+    { questions: [toQuestion(question, options)] },
+    "asking you",
+  ]),
 ];
 
 function calls(
   tool: string,
-  pattern: RegExp,
-  input: (...groups: string[]) => ToolRequest["input"],
-  label: (...groups: string[]) => string,
+  pattern: string,
+  request: (...groups: string[]) => [input: ToolRequest["input"], label: string],
 ): Rule {
-  const step = (match: RegExpExecArray): PlanStep => {
-    const groups = match.slice(1).map(unquote);
-    return { kind: "tools", calls: [{ tool, input: input(...groups), label: label(...groups) }] };
-  };
-  return { pattern, step };
-}
-
-function says(pattern: RegExp, deltas: (...groups: string[]) => Iterable<string>): Rule {
   return {
-    pattern,
-    step: (match) => {
-      const groups = match.slice(1).map(unquote);
-      return { kind: "say", deltas: () => deltas(...groups) };
+    pattern: new RegExp(`^${pattern}$`, "i"),
+    step: (groups) => {
+      const [input, label] = request(...groups);
+      return { kind: "tools", calls: [{ tool, input, label }] };
     },
   };
 }
 
-function unquote(span: string | undefined): string {
-  if (span === undefined) return "";
+function says(pattern: string, deltas: (...groups: string[]) => Iterable<string>): Rule {
+  return {
+    pattern: new RegExp(`^${pattern}$`, "i"),
+    step: (groups) => ({ kind: "say", deltas: () => deltas(...groups) }),
+  };
+}
+
+/** Returns a span without its quotes. */
+export function unquote(span = ""): string {
   const fence = /^```[^\n`]*\n([^`]*)```$/.exec(span);
   if (fence) return fence[1] ?? "";
-  return /^(?:`.*`|".*"|“.*”)$/s.test(span) ? span.slice(1, -1) : span;
+  return /^(?:`.*`|".*")$/s.test(span) ? span.slice(1, -1) : span;
 }
 
 function* countTo(last: number): Generator<string> {
@@ -200,41 +117,37 @@ function* repeat(text: string, times: number): Generator<string> {
   for (let n = 0; n < most; n++) yield n === 0 ? text : ` ${text}`;
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, " ").slice(0, 80);
-
-function toTodos(items: string) {
-  return items
-    .split(/[,;]|\sthen\s/)
+const itemsOf = (text: string): string[] =>
+  text
+    .split(",")
     .map((item) => item.trim())
-    .filter((item) => item !== "")
-    .map((content, index) => ({
-      id: String(index + 1),
-      content,
-      status: index === 0 ? "in_progress" : "pending",
-    }));
-}
+    .filter((item) => item !== "");
 
-/** A text that is no JSON object is submitted as it is, to be refused. */
+const toTodos = (items: string) =>
+  itemsOf(items).map((content, index) => ({
+    id: String(index + 1),
+    content,
+    status: index === 0 ? "in_progress" : "pending",
+  }));
+
+/** A text that is not a JSON object is submitted as it is, to be refused. */
 function toInput(json: string): ToolRequest["input"] {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // It is no JSON.
+    // It is not JSON.
   }
   return { output: json };
 }
 
 /** The tool requires two to four options; without them the options are yes and no. */
 function toQuestion(question: string, options: string) {
-  const given = options
-    .split(/,|\sor\s/)
-    .map((option) => option.trim().replace(/^or\s+/, ""))
-    .filter((option) => option !== "");
+  const given = itemsOf(options);
   const labels = given.length >= 2 ? given.slice(0, 4) : ["Yes", "No"];
   return {
     question,
-    header: oneLine(question).slice(0, 12).trim(),
+    header: question.slice(0, 12).trim(),
     options: labels.map((label) => ({ label, description: `Choose ${label}` })),
   };
 }

@@ -1,6 +1,6 @@
 """Reads tables written by anyone: encodings, separators, preambles, number formats.
 
-Skills are self-contained, so this file is the same in every skill that reads tables.
+Skills are self-contained: the loader adds this file to each skill whose scripts import it.
 """
 
 import codecs

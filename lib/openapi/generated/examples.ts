@@ -1,0 +1,25 @@
+// Written by scripts/generate-registry.ts.
+export { default as account } from "../../../docs/api/examples/account.json" with { type: "json" };
+export { default as agentTemplates } from "../../../docs/api/examples/agent-templates.json" with { type: "json" };
+export { default as approvals } from "../../../docs/api/examples/approvals.json" with { type: "json" };
+export { default as artists } from "../../../docs/api/examples/artists.json" with { type: "json" };
+export { default as catalog } from "../../../docs/api/examples/catalog.json" with { type: "json" };
+export { default as chat } from "../../../docs/api/examples/chat.json" with { type: "json" };
+export { default as connectors } from "../../../docs/api/examples/connectors.json" with { type: "json" };
+export { default as content } from "../../../docs/api/examples/content.json" with { type: "json" };
+export { default as deliveries } from "../../../docs/api/examples/deliveries.json" with { type: "json" };
+export { default as keys } from "../../../docs/api/examples/keys.json" with { type: "json" };
+export { default as mcpServers } from "../../../docs/api/examples/mcp-servers.json" with { type: "json" };
+export { default as mcp } from "../../../docs/api/examples/mcp.json" with { type: "json" };
+export { default as models } from "../../../docs/api/examples/models.json" with { type: "json" };
+export { default as organizations } from "../../../docs/api/examples/organizations.json" with { type: "json" };
+export { default as research } from "../../../docs/api/examples/research.json" with { type: "json" };
+export { default as sandbox } from "../../../docs/api/examples/sandbox.json" with { type: "json" };
+export { default as service } from "../../../docs/api/examples/service.json" with { type: "json" };
+export { default as sessions } from "../../../docs/api/examples/sessions.json" with { type: "json" };
+export { default as signUp } from "../../../docs/api/examples/sign-up.json" with { type: "json" };
+export { default as skills } from "../../../docs/api/examples/skills.json" with { type: "json" };
+export { default as tasks } from "../../../docs/api/examples/tasks.json" with { type: "json" };
+export { default as usage } from "../../../docs/api/examples/usage.json" with { type: "json" };
+export { default as webhooks } from "../../../docs/api/examples/webhooks.json" with { type: "json" };
+export { default as workspace } from "../../../docs/api/examples/workspace.json" with { type: "json" };
