@@ -1,4 +1,4 @@
-/** What a search of the embedded catalog costs: the endpoint against the call under it. */
+/** The cost of a search in the embedded catalog: the endpoint against the call under it. */
 import postgres from "postgres";
 import { bareCall, compareRoutes, endpoint } from "./compare-routes.ts";
 import type { Bench, BenchContext } from "./context.ts";
@@ -24,15 +24,15 @@ export const benchCatalog: Bench = async (context) => {
 };
 
 async function compare(context: BenchContext, what: string, type: string, q: string) {
-  const args = { p_kinds: [type], p_text: q, p_fields: {}, p_market: null };
+  const args = { kinds: [type], text: q, fields: {}, market: null };
   await compareRoutes(
     `${what}, ${type} "${q}"`,
     endpoint(context, `/api/catalog/search?${new URLSearchParams({ q, type })}`),
-    bareCall(context, "catalog_search", { ...args, p_limit: 20, p_offset: 0 }),
+    bareCall(context, "catalog_search", { ...args, limit: 20, offset: 0 }),
   );
 }
 
-/** Beside the seed, whose artists are what is searched for. */
+/** Beside the seed, whose artists are searched for. */
 async function fill(sql: postgres.Sql): Promise<void> {
   await sql`
     insert into catalog_artists (id, name, popularity)

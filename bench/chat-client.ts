@@ -64,7 +64,7 @@ export function bareTurn(
 /**
  * Reads a stream to its end.
  *
- * @param delta how a text delta begins in it. Default: as in a UI message stream
+ * @param delta the prefix of a text delta. Default: a UI message stream's
  * @returns milliseconds from `started` to the first text delta and to the end
  */
 export async function readTurn(

@@ -1,6 +1,6 @@
 /**
- * What it costs to read a chat of 1,000 messages: the endpoint against the query under it. And what a history costs
- * a turn: in a chat of 100 messages against a new one.
+ * The cost of reading a chat of 1,000 messages: the endpoint against the query under it. And the
+ * cost of a history for a turn: in a chat of 100 messages against a new one.
  */
 import postgres from "postgres";
 import { type Chat, newChat, productTurn, readText, readTurn } from "./chat-client.ts";
@@ -44,7 +44,7 @@ export const benchChatRead: Bench = async (context) => {
   }
 };
 
-/** Medians of both, taken in turns, so that what else the machine does falls on both alike. */
+/** Medians of both, measured alternately, which exposes both to the same load of the machine. */
 async function side(
   ours: () => Promise<unknown>,
   bare: () => Promise<unknown>,

@@ -1,4 +1,5 @@
 /** An endpoint against another way to the same answer, under the same load, in turns. */
+import { sqlName } from "../lib/platform/database/port.ts";
 import { type BenchContext, quantile, report } from "./context.ts";
 
 const AT_ONCE = 16;
@@ -18,18 +19,20 @@ export const endpoint = ({ url, key }: BenchContext, path: string): Way => ({
 });
 
 /** A bare route handler that makes the same call of the database, and nothing else. */
-export const bareCall = ({ bareUrl }: BenchContext, name: string, args: object): Way => ({
-  url: `${bareUrl}/api/rpc/${name}?${new URLSearchParams({ args: JSON.stringify(args) })}`,
-});
+export function bareCall({ bareUrl }: BenchContext, name: string, args: object): Way {
+  const named = Object.entries(args).map(([key, value]) => [sqlName(key), value]);
+  const query = new URLSearchParams({ args: JSON.stringify(Object.fromEntries(named)) });
+  return { url: `${bareUrl}/api/rpc/${name}?${query}` };
+}
 
-/** Requests a second, and how long one takes meanwhile. */
+/** Requests a second, and the duration of one among them. */
 export async function compareRoutes(what: string, ours: Way, bare: Way): Promise<void> {
   const [our, their] = [new Load(ours), new Load(bare)];
   await our.run(WARM_UP_MS);
   await their.run(WARM_UP_MS);
   our.forget();
   their.forget();
-  // In slices, so that what else the machine does falls on both alike.
+  // In slices, which expose both to the same load of the machine.
   for (let slice = 0; slice < SLICES; slice++) {
     await our.run(SLICE_MS);
     await their.run(SLICE_MS);

@@ -10,11 +10,11 @@ export interface AuthSession {
 }
 
 export interface ContextOptions {
-  /** Of the person; without it nobody is signed in. */
+  /** The person's session; without it the page is signed out. */
   readonly session?: AuthSession;
   /** The server that the session belongs to. */
   readonly url?: string;
-  /** Default: that of a phone, 390 by 844 pixels. */
+  /** Default: a phone, 390 by 844 pixels. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 

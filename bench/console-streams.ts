@@ -1,6 +1,6 @@
 /**
- * What an answer costs the browser while it streams at 200 chunks a second: one with thoughts, parallel
- * tools, tables, formulas and highlighted code against the same number of plain words.
+ * The cost of an answer in the browser while it streams at 200 chunks a second: one with thoughts,
+ * parallel tools, tables, formulas and highlighted code against the same number of plain words.
  */
 import { writeFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";

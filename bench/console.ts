@@ -1,7 +1,7 @@
 /**
- * What the console costs a browser, against a bare Next page with one text box: the script of the first
- * load, the time until the chat can be typed in on a slow phone, the delay of a key, and the long tasks
- * while an answer streams.
+ * The cost of the console in a browser, against a bare Next page with one text box: the script of
+ * the first load, the time until the chat can be typed in on a slow phone, the delay of a key, and
+ * the long tasks while an answer streams.
  */
 import type { Browser, Page } from "playwright-core";
 import { countScripts, observe, seenBy } from "../tests/support/harness/page-costs.ts";
@@ -70,7 +70,7 @@ async function scriptBytes(
 interface TimesToType {
   /** Until the text box takes text, which is kept. */
   readonly typed: number;
-  /** Until the page has taken that text, so that it can be sent; of the bare page, the same as `typed`. */
+  /** Until the page has the text and can send it; on the bare page, the same as `typed`. */
   readonly ready: number;
 }
 

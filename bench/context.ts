@@ -1,4 +1,4 @@
-/** What every bench is given, and how figures are taken and printed. */
+/** The context of every bench, and how figures are taken and printed. */
 export interface BenchContext {
   /** The product: a production server with embedded parts. */
   readonly url: string;

@@ -1,7 +1,7 @@
 /**
- * What a turn of 200 deltas and a step with a tool cost: CPU of the server and of PostgreSQL, transactions,
- * and bytes of the database's log. The bare route costs CPU only. At last, the memory of a process with
- * running turns and readers.
+ * The cost of a turn with 200 deltas and of a step with a tool: CPU of the server and of
+ * PostgreSQL, transactions, and bytes of the database's log. The bare route costs CPU only.
+ * Finally, the memory of a process with running turns and readers.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";

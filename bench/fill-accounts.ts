@@ -11,7 +11,7 @@ export async function accountOf(sql: Sql, { key, env }: BenchContext): Promise<s
   return row.account_id;
 }
 
-/** A thousand others, `bench 0` to `bench 999`, so that each may own a part of what there is. */
+/** A thousand other accounts, `bench 0` to `bench 999`, among which the rows can be divided. */
 export async function fillAccounts(sql: Sql): Promise<void> {
   await sql`
     insert into accounts (kind, email, name)

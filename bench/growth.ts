@@ -1,7 +1,7 @@
 /**
- * What requests cost an account of 100,000 chats, 1,000,000 messages and 200,000 runs beside 1,000 accounts of 100
- * chats, against the same account with ten chats; and whether turns wait while old rows, or the account, are deleted.
- * `GROWTH_SIZE=0.1` fills a tenth.
+ * The cost of requests for an account of 100,000 chats, 1,000,000 messages and 200,000 runs beside
+ * 1,000 accounts of 100 chats, against the same account with ten chats; and whether turns wait
+ * while old rows, or the account, are deleted. `GROWTH_SIZE=0.1` fills a tenth.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -81,7 +81,7 @@ async function createAccount(
   return { accountId: row?.account_id ?? "", key };
 }
 
-/** Does at once what the database and the retention job do in the background. */
+/** Does the background work of the database and the retention job at once. */
 async function settle(sql: Sql): Promise<void> {
   await sql`vacuum analyze`;
   await sql`checkpoint`;

@@ -1,6 +1,6 @@
 /**
- * What lists cost a person who has much: 10,000 chats, a chat of 2,000 messages and 100,000 runs, against
- * another person of the same server with ten of each.
+ * The cost of lists for a person with much data: 10,000 chats, a chat of 2,000 messages and 100,000
+ * runs, against another person of the same server with ten of each.
  */
 
 import type { Browser, Page } from "playwright-core";
@@ -20,7 +20,7 @@ interface Person {
   readonly chatPath: string;
 }
 
-/** A list, its request and its page, and what is on the page when the list is. */
+/** A list: its request, its page, and the element that shows the page has it. */
 interface List {
   readonly name: string;
   readonly request: (person: Person) => string;
@@ -78,7 +78,7 @@ export const benchLists: Bench = async (context) => {
   }
 };
 
-/** Medians of both, taken in turns, so that what else the machine does falls on both alike. */
+/** Medians of both, measured alternately, which exposes both to the same load of the machine. */
 async function inTurns(
   rounds: number,
   many: Person,

@@ -1,5 +1,5 @@
 /**
- * Prints what the product costs against bare baselines in the same run. Started by `npm run bench`,
+ * Prints the product's cost against bare baselines in the same run. Started by `npm run bench`,
  * which provides a production server; this adds the bare application. Names as arguments choose
  * benches: `npm run bench -- turns`.
  */

@@ -25,7 +25,7 @@ export const benchTasks: Bench = async (context) => {
     await compareRoutes(
       `list of ${RUNS / 1_000}k task runs: GET against its call`,
       endpoint(context, "/api/tasks/runs"),
-      bareCall(context, "list_task_runs", { p_account_id: accountId, p_limit: 20 }),
+      bareCall(context, "list_task_runs", { accountId, limit: 20 }),
     );
   } finally {
     await sql.end();

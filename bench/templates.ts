@@ -22,7 +22,7 @@ export const benchTemplates: Bench = async (context) => {
       from generate_series(1, ${TEMPLATES}::int) n
       join accounts a on a.name = 'bench ' || n % 1000`;
     await sql`analyze agent_templates`;
-    const args = { p_account_id: accountId, ...pageArguments({ limit: 20 }) };
+    const args = { accountId, ...pageArguments({ limit: 20 }) };
     await compareRoutes(
       `list of ${TEMPLATES / 1_000}k templates: GET against its call`,
       endpoint(context, "/api/agents/templates"),

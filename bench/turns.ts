@@ -1,4 +1,4 @@
-/** What durability costs a chat turn: the same model, streamed straight by a bare route. */
+/** The cost of durability for a chat turn: the same model, streamed directly by a bare route. */
 import { bareTurn, type Chat, newChat, productTurn, readTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, median, quantile, report, timed } from "./context.ts";
 

@@ -1,7 +1,6 @@
 /**
- * What turns cost on the Worlds of the Workflow SDK, through the generic adapter, against the same
- * bare route as `turns`; and how soon a turn goes on after a kill, from the moment the next server
- * is ready.
+ * The cost of turns on the Worlds of the Workflow SDK, through the generic adapter, against the same bare
+ * route as `turns`; and how soon a turn continues after a kill, from the moment the next server is ready.
  */
 import { freePort } from "../scripts/free-port.ts";
 import { type RunningNext, runNext } from "../scripts/run-next.ts";

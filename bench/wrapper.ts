@@ -1,4 +1,4 @@
-/** What `route` itself costs a request, without the database: in this process, against a bare handler. */
+/** The cost of `route` itself for a request, without the database: in this process, against a bare handler. */
 
 import { contract } from "@platform/endpoint/contract/contract";
 import { setProcessWide } from "@platform/kit/process-wide";

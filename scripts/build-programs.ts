@@ -9,7 +9,7 @@ const PROGRAMS = [
   "packages/sandbox/src/adapters/local/runner.ts",
   "packages/media/src/adapters/embedded/render/main.ts",
 ];
-/** What they read beside their modules. */
+/** Data files that they read beside their modules. */
 const DATA = ["packages/sandbox/src/adapters/local/wasm/openpyxl.zip"];
 const IMPORT = /(?<=\b(?:from|import)\s*\(?\s*")(\.[^"]+\.ts|@platform\/[^"]+)(?=")/g;
 

@@ -17,30 +17,38 @@ const TOOL_ROUTES = "app/api/mcp/call-tool.ts";
 const REASON = "This file is long because";
 
 const CITED_FILE =
-  /(?<![\w/])(?:app|docs|lib|scripts|supabase|tests)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
+  /(?<![\w/])(?:app|bench|deploy|docs|evals|lib|packages|scripts|supabase|tests|trigger-dev)\/(?:(?!\]\()[\w@()[\]./-])*\w\.(?:md|mjs|sql|tsx?)\b/g;
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
 
 const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
 
-/** The folders whose comments and documents are held to `PHRASES`. */
-const PHRASE_FOLDERS = /^(?:docs|lib|packages|scripts|supabase|trigger-dev)\/(?![^/]+\/tests\/)/;
+/** The folders whose comments and documents are held to `PHRASES`, each by itself. */
+const PHRASE_FOLDERS = /^(app|bench|docs|evals|lib|packages|scripts|supabase|tests|trigger-dev)\//;
+/** One phrase is a high rate in a small folder. */
+const MIN_PHRASES = 3;
 /** Phrases that mark translated English, the better wording, and the maximum per 10,000 words. */
 const PHRASES: readonly [phrase: RegExp, better: string, limit: number][] = [
   [
     /\bwhat(?:ever)? (?:is|are|was|were|it|they|an?|the|this|that|has|have|had|can|may|must|one|comes|goes|left|remains)\b/gi,
     'a noun: "the rest" for "what is left"',
-    10,
+    8,
   ],
-  [/\bso that\b/gi, '"so", "to", or two sentences', 5],
-  [/\b(?:that|those) (?:of|that)\b/gi, "the noun again", 2],
+  [/\bso that\b/gi, '"so", "to", or two sentences', 4],
+  [/\b(?:that|those) (?:of|that)\b/gi, "the noun again", 3],
   [/\b(?:begins?|began|begun)\b/gi, '"start"', 2],
-  [/\b(?:tells?|told)\b/gi, '"returns", "notifies" or "shows"', 4],
+  [/\b(?:tells?|told)\b/gi, '"returns", "notifies" or "shows"', 3],
   [/\bof (?:its|their|his) own\b/gi, '"its own" or "separate"', 1],
   [/\b(?:nobody|somebody|whoever|whichever)\b/gi, '"no one", or the role', 2],
   [/\b(?:goes? on|went on|meanwhile|anew)\b/gi, '"continues", "again", or nothing', 1],
+  [/\bas of\b(?! \d)/gi, '"as in" or "such as"', 1],
+  [/(?<!\bthere )\b(?:is|are|was|were) no\b(?! (?:longer|more|one)\b)/gi, '"is not a"', 2],
+  [/(?<=(?:[.:;]|\/\*\*|\/\/|--) )(?:Who|What|Whoever|Whatever)\b(?![^.]*\?)/g, "a noun", 2],
+  [/\balso (?:if|when|of|where|while|after)\b/gi, '"even if", or two sentences', 1],
 ];
+
+const read = (file: string): string => readFileSync(join(projectRoot, file), "utf8");
 
 function trackedFiles(): string[] {
   const list = execFileSync(
@@ -55,7 +63,7 @@ function trackedFiles(): string[] {
 }
 
 function* faultsOf(file: string): Generator<string> {
-  const text = readFileSync(join(projectRoot, file), "utf8");
+  const text = read(file);
   const lines = text.split("\n").length - 1;
   if (/^app\/api\/.*\/route\.ts$/.test(file) && lines > MAX_ROUTE_LINES) {
     yield `${lines} lines; a route file joins contracts to use cases in at most ${MAX_ROUTE_LINES}`;
@@ -92,23 +100,23 @@ function proseOf(file: string, text: string): string {
     .join("\n");
 }
 
-/** Counts over all folders at once, because a single phrase is a high rate in a small one. */
 function* faultsOfPhrases(files: readonly string[]): Generator<string> {
-  const prose = files
-    .filter((file) => PHRASE_FOLDERS.test(file))
-    .map((file) => ({ file, text: proseOf(file, readFileSync(join(projectRoot, file), "utf8")) }));
-  const words = prose.reduce((sum, { text }) => sum + text.split(/[^A-Za-z']+/).length, 0);
-  for (const [phrase, better, limit] of PHRASES) {
-    const found = prose.flatMap(({ file, text }) => [...text.matchAll(phrase)].map(() => file));
-    if (found.length * 10_000 <= limit * words) continue;
-    const places = [...new Set(found)].join(", ");
-    yield `${phrase.source} occurs ${found.length} times in ${words} words; write ${better}: ${places}`;
+  const folders = Map.groupBy(files, (file) => PHRASE_FOLDERS.exec(file)?.[1]);
+  for (const [folder, inFolder] of folders) {
+    if (folder === undefined) continue;
+    const prose = inFolder.map((file) => ({ file, text: proseOf(file, read(file)) }));
+    const words = prose.reduce((sum, { text }) => sum + text.split(/[^A-Za-z']+/).length, 0);
+    for (const [phrase, better, limit] of PHRASES) {
+      const found = prose.flatMap(({ file, text }) => [...text.matchAll(phrase)].map(() => file));
+      if (found.length <= Math.max(MIN_PHRASES, (limit * words) / 10_000)) continue;
+      const places = [...new Set(found)].join(", ");
+      yield `${phrase.source} occurs ${found.length} times in ${words} words of ${folder}; write ${better}: ${places}`;
+    }
   }
 }
 
 /** Every direct dependency has a row, in which `*` stands for any rest of a name. */
 function* faultsOfDependencies(): Generator<string> {
-  const read = (file: string) => readFileSync(join(projectRoot, file), "utf8");
   const installed: Record<"dependencies" | "devDependencies", object> = JSON.parse(
     read("package.json"),
   );
@@ -127,10 +135,10 @@ function* faultsOfDependencies(): Generator<string> {
   }
 }
 
-/** `npm ci` refuses a lock file without an entry for each optional dependency, also where none was published. */
+/** `npm ci` refuses a lock file without an entry for each optional dependency, even if none was published. */
 function* faultsOfLockFile(): Generator<string> {
   const { packages }: { packages: Record<string, { optionalDependencies?: object }> } = JSON.parse(
-    readFileSync(join(projectRoot, "package-lock.json"), "utf8"),
+    read("package-lock.json"),
   );
   const paths = Object.keys(packages);
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
@@ -150,7 +158,7 @@ function* faultsOfSchemaVersion(): Generator<string> {
 
 /** The MCP server imports the route of each tool by its name, for the bundler to find it. */
 function* faultsOfToolRoutes(): Generator<string> {
-  const text = readFileSync(join(projectRoot, TOOL_ROUTES), "utf8").replace(/\s+/g, " ");
+  const text = read(TOOL_ROUTES).replace(/\s+/g, " ");
   const given = new Set(text.match(/"\/api\/[^"]*": \(\) => import\("[^"]*"\)/g));
   for (const { id, contract } of toolOperations) {
     const folder = contract.path.replace("/api/", "../").replace(/\{(\w+)\}/g, "[$1]");

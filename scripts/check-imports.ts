@@ -4,7 +4,7 @@
  * whose message has a line `Budget: <reason>`.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cruise, format, type ICruiseResult } from "dependency-cruiser";
 import extractOptions from "dependency-cruiser/config-utl/extract-depcruise-options";
@@ -56,6 +56,12 @@ function* faults(graph: ICruiseResult): Generator<string> {
   const files = life.match(/[\w-]+\.ts(?=`)/g) ?? [];
   if (files.length === 0 || files.length > MAX_CHAT_FILES) {
     yield `docs/architecture.md: ${files.length} files of a chat message, of at most ${MAX_CHAT_FILES}`;
+  }
+  const ports = globSync("{lib,packages/*/src}/**/port.ts", { cwd: projectRoot });
+  const rules = options.ruleSet?.forbidden ?? [];
+  const floors = rules.flatMap(({ name }) => /^(.+)-imports-down$/.exec(name ?? "")?.[1] ?? []);
+  for (const name of [...ports, ...floors]) {
+    if (!architecture.includes(`\`${name}\``)) yield `docs/architecture.md: ${name} has no row`;
   }
 }
 
@@ -150,7 +156,7 @@ function* raisedBudgets(): Generator<string> {
 const options = await extractOptions(join(projectRoot, ".dependency-cruiser.cjs"));
 const tsConfig = extractTsConfig(join(projectRoot, "tsconfig.base.json"));
 const { output: graph } = await cruise(FOLDERS, options, undefined, { tsConfig });
-if (typeof graph === "string") throw new Error("The import graph is no object");
+if (typeof graph === "string") throw new Error("The import graph is not an object");
 const { output, exitCode } = await format(graph, { outputType: "err" });
 console.log(output);
 const found = [...faults(graph)];

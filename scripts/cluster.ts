@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 30_000;
 /** A process that has not answered after this many seconds is killed. */
 const MAX_SILENCE = 10;
 
-/** What a process was sent and has not acknowledged yet, in the order of `askedAt`. */
+/** Messages to a process that it has not acknowledged yet, in the order of `askedAt`. */
 type Unanswered = Map<unknown, { readonly askedAt: number; readonly close?: () => void }>;
 const PING = "ping";
 
@@ -67,10 +67,10 @@ function start(): void {
 }
 
 /**
- * Keeps what a process has not acknowledged: the connections that it was given, and pings. Closes these connections
- * when it exits. Node would keep them open, and their clients would wait forever instead of asking again. Node has no
- * public event for this, so its internal messages are observed: `newconn` with a number, which the process
- * acknowledges.
+ * Keeps the messages that a process has not acknowledged: its connections, and pings. Closes these
+ * connections when it exits. Node would keep them open, and their clients would wait forever
+ * instead of retrying. Node has no public event for this, so its internal messages are observed:
+ * `newconn` with a number, which the process acknowledges.
  */
 function observe(worker: Worker): void {
   const { process: child } = worker;
@@ -112,7 +112,7 @@ function watch(worker: Worker): void {
   worker.process.kill("SIGKILL");
 }
 
-/** Returns the number of files and connections that a process has open, where the system tells it. */
+/** Returns the number of files and connections that a process has open, if the system reports it. */
 function openFiles(pid: number): number | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 /** Below the ports that Linux and macOS give to outgoing connections, any of which may come in between. */
 const FIRST = 10_000;
 const COUNT = 22_000;
-/** The workers of a test run, each with ports of its own, and what runs beside them. */
+/** The workers of a test run, each with separate ports, and the processes beside them. */
 const SHARES = 8;
 
 /**

@@ -21,6 +21,10 @@ interface Described {
   readonly returns: string;
 }
 
+/** Returns `accountId` for `p_account_id`. */
+const camelCase = (argument: string): string =>
+  argument.replace(/^p_/, "").replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
 /** Returns the name of a type as the catalog has it. */
 function typeOf(declared: string): string {
   const [, base = "", array = ""] = /^(.*?)((?:\[\])?)$/s.exec(declared.trim()) ?? [];
@@ -32,7 +36,7 @@ function describe(args: string, returns: string, composites: ReadonlySet<string>
   for (const argument of args.split(/,(?![^(]*\))/)) {
     const [, name, base = "", array = ""] =
       /^\s*(\w+) ([\w. ]+?)(\[\])?\s*(?:default\s.*)?$/s.exec(argument) ?? [];
-    if (name !== undefined) types[name] = typeOf(base + array);
+    if (name !== undefined) types[camelCase(name)] = typeOf(base + array);
   }
   const [, isSet, base = ""] = /^(setof )?(?:public\.)?(.*)$/s.exec(returns.trim()) ?? [];
   const isComposite = composites.has(base) || base.startsWith("table");

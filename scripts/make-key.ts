@@ -20,10 +20,10 @@ const described = z.object({ secret_fingerprint: z.string().nullish() });
 
 /** Arguments of the SQL function `create_key_of_email`. */
 interface StoredKey {
-  readonly p_email: string;
-  readonly p_name: string;
-  readonly p_hash: string;
-  readonly p_prefix: string;
+  readonly email: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly prefix: string;
 }
 
 /**
@@ -70,7 +70,7 @@ async function createIn(command: Command, wanted: Wanted): Promise<string> {
     refuseOtherSecret(secret, servers?.secret_fingerprint);
     const { raw, stored } = prepare(wanted, secret);
     await sql`select public.create_key_of_email(
-      ${stored.p_email}, ${stored.p_name}, ${stored.p_hash}, ${stored.p_prefix})`;
+      ${stored.email}, ${stored.name}, ${stored.hash}, ${stored.prefix})`;
     return raw;
   } finally {
     await sql.end();
@@ -126,6 +126,6 @@ function refuseOtherSecret(secret: string, recorded: unknown): void {
 
 function prepare(wanted: Wanted, secret: string): { raw: string; stored: StoredKey } {
   const { raw, hash, prefix } = newKey(secret);
-  const stored = { p_email: wanted.email, p_name: wanted.name, p_hash: hash, p_prefix: prefix };
+  const stored = { email: wanted.email, name: wanted.name, hash, prefix };
   return { raw, stored };
 }

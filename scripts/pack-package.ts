@@ -8,7 +8,7 @@ import { projectRoot } from "./project-root.ts";
 const run = promisify(execFile);
 const compiler = join(projectRoot, "node_modules/typescript/bin/tsc");
 
-/** What each package needs before it is compiled, and the configurations to compile it with. */
+/** The builds that each package needs before it is compiled, and its compiler configurations. */
 const packages = {
   client: {
     prepare: async () => {

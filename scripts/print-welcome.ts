@@ -3,8 +3,8 @@ import { hasAccounts } from "./has-accounts.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Prints the URL, where sign-in codes are while no mail is sent, and, as long as there is no account,
- * how to create one.
+ * Prints the URL, the location of sign-in codes while no mail is sent, and, until an account
+ * exists, how to create one.
  *
  * @param options.keyCommand the command that creates an API key
  */

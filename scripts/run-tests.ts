@@ -45,7 +45,7 @@ export async function test(
   try {
     const code = await runProgram(
       [
-        // It keeps what it reports of thousands of tests, so marking it early finds little.
+        // It keeps the reports of thousands of tests, so marking it early finds little.
         "--initial-old-space-size=512",
         "--min-semi-space-size=16",
         "node_modules/vitest/vitest.mjs",

@@ -1,12 +1,12 @@
--- The data of a new installation: a small catalog of invented artists, content templates and starter templates.
--- Applied once, after the migrations, and safe to apply again: nothing is deleted, rows of the catalog
--- that are there stay as they are, and the content templates become what this file says.
+-- The data of a new installation: a small catalog of invented artists, content templates and starter
+-- templates. Applied once, after the migrations, and safe to apply again: nothing is deleted, existing rows
+-- of the catalog stay as they are, and the content templates are updated to this file.
 
 -- Catalog ----------------------------------------------------------------------------------------
 
--- Invented artists, so that the embedded catalog has something to find. Any likeness to real ones is
--- by chance; `npm run catalog:import` replaces them. Titles, ids and covers follow from the rows below,
--- so that they are the same in every installation.
+-- Invented artists, which give the embedded catalog something to find. Any likeness to real ones is
+-- by chance; `npm run catalog:import` replaces them. Titles, ids and covers follow from the rows
+-- below, so they are the same in every installation.
 
 -- Twenty-two letters and digits that follow from a text.
 create function pg_temp.made_id(p_text text) returns text language sql immutable as $$
@@ -139,7 +139,7 @@ insert into public.catalog_tracks
 select t.id, t.album_id, t.name, t.number,
   130000 + pg_temp.made_number('ms' || t.id, 190000),
   pg_temp.made_number('explicit' || t.id, 12) = 0,
-  -- XX is no country: these codes can never be somebody's.
+  -- XX is not a country: these codes can never be assigned.
   'XXAGP26' || lpad(t.place::text, 5, '0'),
   greatest(5, a.popularity - 2 * t.number - pg_temp.made_number('popularity' || t.id, 12))
 from made_tracks t join made_artists a on a.n = t.artist
@@ -390,7 +390,7 @@ on conflict (id) do nothing;
 insert into public.agent_templates
   (id, account_id, title, description, prompt, tags, is_private, created_at, updated_at, options)
 select v.id::uuid, '00000000-0000-4000-8000-000000000260', v.title, v.description, v.prompt, v.tags, false,
-  -- A second apart, so that the list has them in this order.
+  -- A second apart, which keeps this order in the list.
   now() - v.place * interval '1 second', now(),
   case when v.skill is null then '{}' else jsonb_build_object('skills', array[v.skill]) end
 from (values

@@ -21,11 +21,11 @@ const SOURCE_SERVER = [
   "tests/support/harness/source-server.ts",
 ];
 
-/** What every test file can reach, by `inject("stack")`. */
+/** The values that every test file receives by `inject("stack")`. */
 export type Stack = {
   /** Origin of the server that all tests share. */
   url: string;
-  /** The environment of that server: what a further server on the same database needs. */
+  /** The environment of that server, for more servers on the same database. */
   env: Record<string, string>;
   distDir: string;
   /** Runs servers from their sources, which have no pages. Undefined for servers of the build. */
@@ -39,16 +39,16 @@ export type Stack = {
 declare module "vitest" {
   export interface ProvidedContext {
     stack: Stack;
-    /** What the shared server says of its endpoints. */
+    /** The OpenAPI document of the shared server. */
     published: OpenApi;
-    /** Origin of the router of scripted models, which tells where their server is. */
+    /** Origin of the router of scripted models, which returns the address of their server. */
     models: string;
   }
 }
 
 /**
- * One embedded Supabase in a directory of its own and one server on it, for all files; and servers with scripted
- * models for the files that ask for them. They are those of the build, unless only quick tests run.
+ * One embedded Supabase in a new directory and one server on it, for all files; and servers with scripted
+ * models for the files that ask for them. They run from the build, or from the sources if only quick tests run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const distDir = process.env.NEXT_DIST_DIR || ".next";
@@ -67,8 +67,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     startDatabase(),
     program ? undefined : ensureFreshBuild(distDir),
   ]);
-  // As if a proxy stood in front, so that a test can come from an address of its own. All other
-  // requests come from this machine, which is one address: tests of its limits set them lower.
+  // Simulates a proxy in front, which lets a test use a separate client address. All other requests
+  // share this machine's address; the tests of its limits set lower ones.
   const proxied = {
     TRUSTED_PROXIES: "1",
     ADDRESS_RATE_LIMIT: "1000000",
@@ -84,9 +84,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // The endpoints of tests are on this machine.
     LOOPBACK_URLS: "webhooks,mcp,skills",
     CRON_SECRET: randomUUID(),
-    // Tests fire what is due themselves, and look at what the retention job would delete; those of the job itself
-    // call it. Most turns run no command, and a process of a sandbox takes as much processor time as the whole
-    // of such a test.
+    // Tests fire due prompts themselves, and check data that the retention job would delete; the
+    // tests of that job call it. Most turns run no command, and a sandbox process would take as
+    // much processor time as the rest of such a test.
     TEST_CONSTANTS:
       '{"RETENTION_INTERVAL_SECONDS":0,"TASK_INTERVAL_SECONDS":0,"SANDBOXES_START_AHEAD":0}',
   };

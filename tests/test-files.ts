@@ -1,4 +1,4 @@
-/** What a test file needs, as its imports say: which files are quick, and which run first. */
+/** The needs of a test file, derived from its imports: which files are quick, and which run first. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -8,7 +8,7 @@ const IMPORT = /(?:from|import)\s*\(?\s*"((?:\.|@\/)[^"]+\.m?tsx?)"/g;
 const BROWSER = /\bplaywright-core\b/;
 const OWN_SERVERS =
   /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|installPacked|createLocalProvider|createMediaFolder)\(/;
-/** What takes longer than a test of functions: a database, a server, a sandbox's process, measuring. */
+/** Slower than a test of functions: a database, a server, a sandbox's process, measuring. */
 const SLOW =
   /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createRenderer|expectNoStall)\(/;
 
@@ -34,7 +34,10 @@ const importsOf = (file: string): string[] =>
     path.startsWith("@/") ? join(projectRoot, path.slice(2)) : resolve(dirname(file), path),
   );
 
-/** Returns whether a test file, or what it imports from outside of the given folders, contains the pattern. */
+/**
+ * Returns whether a test file, or a file that it imports from outside of the given folders,
+ * contains the pattern.
+ */
 function reaches(
   file: string,
   pattern: RegExp,
@@ -52,8 +55,8 @@ function reaches(
 }
 
 /**
- * Returns the test files that need no browser and no build: those of functions alone, with the ones of packages that
- * are asked for, or those that need a server, which runs from its sources.
+ * Returns the test files that need no browser and no build: tests of functions and of the given packages, or tests
+ * that need a server, which runs from its sources.
  */
 export const quickFiles = (kind: "functions" | "api"): string[] =>
   globSync("{tests,supabase/tests,packages/*/tests}/**/*.test.ts", { cwd: projectRoot }).filter(
@@ -80,7 +83,7 @@ function lengthOf(file: string): number {
   return [...seen].reduce((sum, path) => sum + sourceOf(path).length, 0);
 }
 
-/** Runs the longest files first, so that none of them is left when the others have ended. */
+/** Runs the longest files first, or one of them might remain when the others have ended. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

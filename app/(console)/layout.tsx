@@ -49,8 +49,9 @@ export default async function ConsoleLayout({ children }: { readonly children: R
 }
 
 /**
- * Geist, served by this server. The common Latin letters are preloaded, and the fallback has the same
- * metrics, so that no line moves; accented letters beyond Western Europe are loaded where a page has one.
+ * Geist, served by this server. The common Latin letters are preloaded, and the fallback has the
+ * same metrics, which prevents layout shifts. Accented letters beyond Western Europe are loaded
+ * where a page has one.
  */
 const latin = localFont({
   src: "../../node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",

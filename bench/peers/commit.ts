@@ -1,4 +1,4 @@
-/** What making one row durable costs on this machine: below it, no stored turn can be. */
+/** The cost of making one row durable on this machine: the lower bound for any stored turn. */
 import postgres from "postgres";
 import { quantile, timed } from "../context.ts";
 import { AT_ONCE } from "./measure.ts";

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 const TICK_MS = 10;
 
 /**
- * Returns milliseconds of CPU time so far, and undefined where there is no `/proc`.
- * @param others processes that do not count, nor do those that they have started
+ * Returns milliseconds of CPU time so far; undefined without `/proc`.
+ * @param others processes that do not count, nor do their descendants
  */
 export function serversCpuMs(others: readonly number[]): number | undefined {
   const processes = readProcesses();
@@ -22,7 +22,7 @@ export function serversCpuMs(others: readonly number[]): number | undefined {
 
 /**
  * Returns milliseconds of CPU time of a process, or of all processes of this name.
- * @throws Error where there is no `/proc`
+ * @throws Error without `/proc`
  */
 export function processesCpuMs(which: number | string): number {
   let ticks = 0;

@@ -1,7 +1,7 @@
 /**
  * Installs the peers from the npm registry, in the exact versions of `apps/package.json`, into a
- * folder that git ignores, and builds what has a build. They are no dependencies of the project. A
- * later run finds them there, unless a version or an application has changed.
+ * folder that git ignores, and builds them where needed. They are not dependencies of the project.
+ * A later run finds them there, unless a version or an application has changed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const apps = join(import.meta.dirname, "apps");
 export const peersFolder = join(projectRoot, ".data-peers");
 const record = join(peersFolder, "installed.json");
 
-/** What a peer's process gets of our environment: third-party code, so none of the settings. */
+/** The environment of a peer's process: third-party code, so none of the settings. */
 export const peerEnv = {
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "",

@@ -1,4 +1,7 @@
-/** The same turns through every target, in interleaved rounds, so that what else the machine does falls on all alike. */
+/**
+ * The same turns through every target, in interleaved rounds, which expose all to the same load of
+ * the machine.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { readTurn } from "../chat-client.ts";
 import { median, quantile, timed } from "../context.ts";
@@ -139,7 +142,7 @@ async function manyAtOnce(targets: readonly Started[]) {
   return found;
 }
 
-/** Waits for all of them even if one fails, so that no turn runs while the next target is measured. */
+/** Waits for all of them even if one fails, because no turn may run while the next target is measured. */
 async function allOf(reads: readonly Promise<Times>[]): Promise<void> {
   const failed = (await Promise.allSettled(reads)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") throw failed.reason;

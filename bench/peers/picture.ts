@@ -11,7 +11,7 @@ const ROW = 22;
 const HEAD = 34;
 const BARS = WIDTH - NAMES - 90;
 
-/** @param own names that begin with this are drawn in the stronger color */
+/** @param own names with this prefix are drawn in the stronger color */
 export function draw(panels: readonly Panel[], own: string): string {
   const parts: string[] = [];
   let top = 10;

@@ -1,4 +1,4 @@
-/** What is measured: a server, or a way to do without one, that answers turns as a stream. */
+/** The measured target: a server, or a way to do without one, that answers turns as a stream. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,9 +18,9 @@ export interface Running {
 
 export interface Target {
   readonly name: string;
-  /** How a text delta begins in its stream. */
+  /** The prefix of a text delta in its stream. */
   readonly delta: string;
-  /** What its agent can run: nothing, a tool that does nothing, or a sandboxed shell too. */
+  /** The tools of its agent: none, a tool that does nothing, or a sandboxed shell too. */
   readonly tools: "none" | "no-op" | "shell";
   start(): Promise<Running>;
 }

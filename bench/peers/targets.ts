@@ -32,7 +32,7 @@ export function listTargets(product: Product, model: string): Target[] {
     mastra("Mastra, stateless", model),
     mastra("Mastra, memory", model, { dataDir }),
     mastra("Mastra, durable", model, { dataDir, durable: true }),
-    // Last, because it goes on working after its answers: see `measure.ts`.
+    // Last, because it keeps working after its answers: see `measure.ts`.
     langGraph(model),
   ];
 }
@@ -120,7 +120,7 @@ const ours = (name: string, { env, key }: Product, model: string, processes?: nu
   },
 });
 
-/** The AI SDK without a framework's router and cache: the least that a server of its own is. */
+/** The AI SDK without a framework's router and cache: the minimum of a standalone server. */
 const hono = (model: string): Target => ({
   name: "Hono with the AI SDK",
   delta: UI_MESSAGE_DELTA,

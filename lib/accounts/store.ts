@@ -23,7 +23,7 @@ const storedAccount = z.object({
 });
 
 export const selectAccount = (db: Database, accountId: string): Promise<AccountView> =>
-  call(db, "get_account", { p_account_id: accountId }, storedAccount);
+  call(db, "get_account", { accountId }, storedAccount);
 
 export function updateAccount(
   db: Database,
@@ -35,17 +35,17 @@ export function updateAccount(
     db,
     "update_account",
     {
-      p_account_id: accountId,
-      p_name: name ?? null,
-      p_image: image ?? null,
-      p_monthly_budget_usd: budget ?? null,
-      p_allow_unpriced_models: changes.allow_unpriced_models ?? null,
-      p_timezone: timezone ?? null,
-      p_approvals: changes.approvals ?? null,
-      p_clear: clearedFields(changes),
-      p_network: changes.network ?? null,
-      p_auto_accept_memory: changes.auto_accept_memory ?? null,
-      p_mail_when_waiting: changes.mail_when_waiting ?? null,
+      accountId,
+      name: name ?? null,
+      image: image ?? null,
+      monthlyBudgetUsd: budget ?? null,
+      allowUnpricedModels: changes.allow_unpriced_models ?? null,
+      timezone: timezone ?? null,
+      approvals: changes.approvals ?? null,
+      clear: clearedFields(changes),
+      network: changes.network ?? null,
+      autoAcceptMemory: changes.auto_accept_memory ?? null,
+      mailWhenWaiting: changes.mail_when_waiting ?? null,
     },
     storedAccount,
   );
@@ -67,13 +67,12 @@ export function leaveOrganizations(
   email: string,
 ): Promise<AppError | undefined> {
   const left = z.null().transform(() => undefined);
-  const args = { p_account_id: accountId, p_email: email };
-  return call(db, "leave_organizations", args, z.union([left, refusal]));
+  return call(db, "leave_organizations", { accountId, email }, z.union([left, refusal]));
 }
 
 /** Deletes a batch of the account's rows, and returns whether there may be many more. */
 export const deleteAccountRows = (db: Database, accountId: string): Promise<boolean> =>
-  call(db, "delete_account_rows", { p_account_id: accountId, p_batch: 500 });
+  call(db, "delete_account_rows", { accountId, batch: 500 });
 
 /** No token that was issued before signs in again. Errors: as `leaveOrganizations`. */
 export function removeAccount(
@@ -83,7 +82,7 @@ export function removeAccount(
 ): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);
   const hash = hashIdentity(email);
-  const args = { p_account_id: accountId, p_email: email, p_identity_hash: hash };
+  const args = { accountId, email, identityHash: hash };
   return call(db, "delete_account", args, z.union([done, refusal]));
 }
 
@@ -99,7 +98,7 @@ export async function* exportRows<S extends z.ZodType>(
   const batch = z.object({ items: z.array(row), next: z.string().nullable() });
   let after: string | null = "";
   while (after !== null) {
-    const args = { p_account_id: accountId, p_kind: kind, p_after: after, p_limit: BATCH };
+    const args = { accountId, kind, after, limit: BATCH };
     const found: z.output<typeof batch> = await call(db, "export_rows", args, batch);
     yield* found.items;
     after = found.next;

@@ -1,4 +1,4 @@
-/** The endpoints of approvals: the requests of agents, the answers, and those that are remembered. */
+/** The endpoints of approvals: the requests of agents, their answers, and remembered approvals. */
 
 import {
   APPROVAL_CATEGORIES,

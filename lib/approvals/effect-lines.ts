@@ -25,8 +25,8 @@ export function lineOf(
 }
 
 /**
- * Returns fields as lines: first the addressees, at the end the number of fields that are left out. Their labels are
- * unlike those of this service: a server or a model can name a field `Service`.
+ * Returns fields as lines: the addressees first, and the number of omitted fields last. Their
+ * labels differ from those of this service, because a server or a model can name a field `Service`.
  */
 export function linesOf(input: Readonly<Record<string, unknown>>, kind = "Input"): EffectLine[] {
   const names = Object.keys(input);

@@ -177,7 +177,7 @@ async function effectOfRequest(
         ...headers,
         ...(body === undefined ? [] : lineOf("Content", body)),
       ],
-      // Who lets the agent read pages of a host may let it read more of them. Anything else is one address.
+      // Permission to read a page of a host covers its other pages. Any other request covers one address.
       fields: {
         method,
         ...(reads ? { host: url.host, protocol: url.protocol } : { url: url.href }),

@@ -48,7 +48,7 @@ export interface ApprovalRequest {
 }
 
 /**
- * Asks for calls, each once, and returns how each stands, except those that have started.
+ * Requests approval for each call once, and returns the state of each, except the calls that have started.
  * @param requestIndex the index of the chunk of the first request
  * @throws if the turn was loaded again
  */
@@ -58,14 +58,7 @@ export async function askApprovals(
   calls: readonly ApprovalRequest[],
   requestIndex: number,
 ) {
-  const args = {
-    p_account_id: accountId,
-    p_turn_id: turnId,
-    p_load: load,
-    p_calls: calls,
-    p_request_index: requestIndex,
-    p_days: config().APPROVAL_DAYS,
-  };
+  const args = { accountId, turnId, load, calls, requestIndex, days: config().APPROVAL_DAYS };
   const answer = await call(db, "ask_approvals", args, decisions);
   refuseSuperseded(answer.superseded, turnId);
   return answer.superseded ? [] : answer.decisions;
@@ -73,7 +66,7 @@ export async function askApprovals(
 
 /** Returns whether the turn waits for an approval. */
 export const awaitsApproval = (db: Database, turnId: string): Promise<boolean> =>
-  call(db, "awaits_approval", { p_turn_id: turnId });
+  call(db, "awaits_approval", { turnId });
 
 /** Returns whether the turn of a request has these options, as `optionsIn` returns them, or stricter ones. */
 export const isAskedWithOptions = (
@@ -81,12 +74,7 @@ export const isAskedWithOptions = (
   accountId: string,
   approvalId: string,
   options: Readonly<Record<string, unknown>>,
-): Promise<boolean> =>
-  call(db, "asked_with_options", {
-    p_account_id: accountId,
-    p_approval_id: approvalId,
-    p_options: options,
-  });
+): Promise<boolean> => call(db, "asked_with_options", { accountId, approvalId, options });
 
 export interface ApprovalAnswer {
   readonly id: string;
@@ -125,13 +113,13 @@ export function recordAnswers(
   by: { readonly accountId: string; readonly keyId: string | null },
 ) {
   const args = {
-    p_account_id: accountId,
-    p_run_id: "runId" in at ? at.runId : null,
-    p_chat_id: "chatId" in at ? at.chatId : null,
-    p_answers: answers,
-    p_answered_by: by.accountId,
-    p_answered_key_id: by.keyId,
-    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+    accountId,
+    runId: "runId" in at ? at.runId : null,
+    chatId: "chatId" in at ? at.chatId : null,
+    answers,
+    answeredBy: by.accountId,
+    answeredKeyId: by.keyId,
+    maxActive: config().ACCOUNT_ACTIVE_TURNS,
   };
   return call(db, "answer_approvals", args, recorded);
 }
@@ -141,7 +129,7 @@ export function selectApprovals(
   accountId: string,
   query: PageRequest & { readonly state?: Approval["state"] | undefined },
 ): Promise<Page<Approval>> {
-  const args = { p_account_id: accountId, ...pageArguments(query), p_state: query.state ?? null };
+  const args = { accountId, ...pageArguments(query), state: query.state ?? null };
   return call(db, "list_approvals", args, pageOf(rowOf(approval.extend({ reason })), query));
 }
 
@@ -150,10 +138,10 @@ export function selectApprovalRules(
   accountId: string,
   query: PageRequest,
 ): Promise<Page<ApprovalRule>> {
-  const args = { p_account_id: accountId, ...pageArguments(query) };
+  const args = { accountId, ...pageArguments(query) };
   return call(db, "list_approval_rules", args, pageOf(rowOf(approvalRule), query));
 }
 
 /** Returns false if the account has no such rule. */
 export const deleteApprovalRule = (db: Database, accountId: string, id: string): Promise<boolean> =>
-  call(db, "delete_approval_rule", { p_account_id: accountId, p_id: id });
+  call(db, "delete_approval_rule", { accountId, id });

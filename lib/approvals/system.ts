@@ -45,7 +45,7 @@ export async function approvals(step: Step<EffectParts & Parts<"db">>): Promise<
   for (const { id, state, reason } of decisions) {
     const { call, chunk } = asked.get(id) ?? {};
     if (!call || !chunk) continue;
-    // Nobody was asked for calls that a remembered approval allows.
+    // No request was shown for calls that a remembered approval allows.
     const isShown = shown.has(id);
     if (!isShown && state !== "approved" && !isRestarted) step.write(chunk);
     if (state === "requested") {

@@ -40,13 +40,13 @@ export function insertArtist(
   values: NewArtist,
 ): Promise<Artist | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_name: values.name,
-    p_label: values.label ?? null,
-    p_image: values.image ?? null,
-    p_catalog_artist_id: values.catalog_artist_id ?? null,
-    p_organization_id: values.organization_id ?? null,
-    p_max: MAX_ARTISTS,
+    accountId,
+    name: values.name,
+    label: values.label ?? null,
+    image: values.image ?? null,
+    catalogArtistId: values.catalog_artist_id ?? null,
+    organizationId: values.organization_id ?? null,
+    max: MAX_ARTISTS,
   };
   return call(db, "create_artist", args, z.union([found, refusal]));
 }
@@ -57,7 +57,7 @@ export function findOrInsertArtist(
   accountId: string,
   { name, label }: { readonly name: string; readonly label: string },
 ): Promise<Artist | AppError> {
-  const args = { p_account_id: accountId, p_name: name, p_label: label, p_max: MAX_ARTISTS };
+  const args = { accountId, name, label, max: MAX_ARTISTS };
   return call(db, "find_or_create_artist", args, z.union([found, refusal]));
 }
 
@@ -68,7 +68,7 @@ export function selectArtists(
   organizationId: string | undefined,
   page: PageRequest,
 ): Promise<Page<Artist>> {
-  const args = { p_account_id: accountId, p_organization_id: organizationId ?? null };
+  const args = { accountId, organizationId: organizationId ?? null };
   return call(db, "list_artists", { ...args, ...pageArguments(page) }, pageOf(storedArtist, page));
 }
 
@@ -78,7 +78,7 @@ export function selectArtist(
   accountId: string,
   id: string,
 ): Promise<Artist | AppError> {
-  return call(db, "get_artist", { p_account_id: accountId, p_id: id }, z.union([found, refusal]));
+  return call(db, "get_artist", { accountId, id }, z.union([found, refusal]));
 }
 
 /** Errors: 404 `Artist not found`, 403 for a viewer. */
@@ -89,13 +89,13 @@ export function updateArtist(
   changes: ArtistChanges,
 ): Promise<Artist | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_name: changes.name ?? null,
-    p_label: changes.label ?? null,
-    p_image: changes.image ?? null,
-    p_catalog_artist_id: changes.catalog_artist_id ?? null,
-    p_clear: clearedFields(changes),
+    accountId,
+    id,
+    name: changes.name ?? null,
+    label: changes.label ?? null,
+    image: changes.image ?? null,
+    catalogArtistId: changes.catalog_artist_id ?? null,
+    clear: clearedFields(changes),
   };
   return call(db, "update_artist", args, z.union([found, refusal]));
 }
@@ -107,6 +107,5 @@ export function removeArtist(
   id: string,
 ): Promise<AppError | undefined> {
   const done = z.object({ done: z.literal(true) }).transform(() => undefined);
-  const args = { p_account_id: accountId, p_id: id };
-  return call(db, "delete_artist", args, z.union([done, refusal]));
+  return call(db, "delete_artist", { accountId, id }, z.union([done, refusal]));
 }

@@ -3,7 +3,7 @@
 import { limitNoteFor } from "@platform/agent/prompt";
 import type { Parts } from "../parts.ts";
 import { type Decision, failed, type Step } from "../running-turn/step.ts";
-import { noteLimit } from "./reservations.ts";
+import { recordLimitNote } from "./reservations.ts";
 
 export const TOO_LONG = failed("The turn reached its limit of output");
 const TOO_MANY_CALLS = failed("The turn reached its limit of model calls");
@@ -14,8 +14,8 @@ export async function limits(step: Step<Parts<"db">>): Promise<Decision> {
   const { limit_note: known, options } = step.current.turn;
   // A first request has just started, and ends with the message of the user.
   if (!options.limits || step.index === 0) return undefined;
-  // Once three quarters of a limit are used, the model is told so, always at the end of the same request.
-  const limit_note = known ?? (await noteLimit(step.app.db, step.key, step.index));
+  // Once three quarters of a limit are used, the model is informed, always at the end of the same request.
+  const limit_note = known ?? (await recordLimitNote(step.app.db, step.key, step.index));
   step.change({ limit_note });
   if (limit_note?.step === step.index) {
     step.added.push(limitNoteFor(limit_note.limit, options.limits[limit_note.limit]));

@@ -14,8 +14,8 @@ const outcomes = ["reserved", "wait", "superseded", "budget_reached", "unpriced_
 const outcome = z.enum([...outcomes, ...limitNames]);
 
 /**
- * The model calls of a turn in the process that has loaded it: its own ones, and those of its subagents and
- * summaries. One of them may exceed a limit of the run. Calls that could do so together wait for each other.
+ * The model calls of a turn in the process that has loaded it, including its subagents and summaries. One
+ * of them may exceed a limit of the run. Calls that could do so together wait for each other.
  */
 export class ModelCalls {
   readonly #db: Database;
@@ -23,7 +23,7 @@ export class ModelCalls {
   readonly #inFlight = new Set<CallReservation>();
   /** The amount that is reserved for attempts that have ended. */
   #endedUsd = 0;
-  /** Reservations are made one at a time, so that each counts the ones before it. */
+  /** Reservations are made one at a time, and each counts the ones before it. */
   #last: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
 
@@ -68,13 +68,13 @@ export class ModelCalls {
     const others = this.#inFlight.size;
     const endedUsd = this.#endedUsd;
     const args = {
-      p_account_id: accountId,
-      p_id: turnId,
-      p_load: load,
-      p_released_usd: others === 0 ? null : endedUsd,
-      p_spent_usd: spentUsd,
-      p_estimate_usd: estimateUsd,
-      p_in_flight: others,
+      accountId,
+      id: turnId,
+      load,
+      releasedUsd: others === 0 ? null : endedUsd,
+      spentUsd,
+      estimateUsd,
+      inFlight: others,
     };
     const answer = await call(this.#db, "reserve_call", args, outcome);
     refuseSuperseded(answer === "superseded", turnId);
@@ -140,7 +140,7 @@ class CallReservation implements Reservation {
  * null before.
  * @param step the index of the step that is about to start
  */
-export async function noteLimit(
+export async function recordLimitNote(
   db: Database,
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,
@@ -148,7 +148,7 @@ export async function noteLimit(
   const { superseded, note } = await call(
     db,
     "note_limit",
-    { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step },
+    { accountId, turnId, load, step },
     z.object({ superseded: z.boolean(), note: limitNote.nullish() }),
   );
   refuseSuperseded(superseded, turnId);

@@ -27,8 +27,8 @@ const CHECK_LEASE_SECONDS = 60;
 const row = rowOf(connection.extend({ expiresAt: dateTime }));
 const decided = z.object({ connector: z.string(), callback_url: z.string() });
 const starterArguments = ({ accountId, keyId }: ConnectionStarter) => ({
-  p_started_by: accountId,
-  p_key_id: keyId,
+  startedBy: accountId,
+  keyId,
 });
 const pending = decided.extend({ account: z.string(), address: z.string() });
 
@@ -43,10 +43,10 @@ export async function insertConnection(
   },
 ): Promise<void> {
   const args = {
-    p_account_id: connection.accountId,
-    p_connector: connection.connector,
-    p_state_hash: connection.stateHash,
-    p_callback_url: connection.callbackUrl,
+    accountId: connection.accountId,
+    connector: connection.connector,
+    stateHash: connection.stateHash,
+    callbackUrl: connection.callbackUrl,
     ...starterArguments(connection.starter),
   };
   await call(db, "start_connection", args, z.string());
@@ -59,14 +59,13 @@ export async function recordLink(
   connectionId: string,
   starter: ConnectionStarter,
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_connection_id: connectionId };
+  const args = { accountId, connectionId };
   await call(db, "record_connector_link", { ...args, ...starterArguments(starter) });
 }
 
 /** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
 export const recordedConnections = (db: Database, accountId: string): Promise<string[]> => {
-  const args = { p_account_id: accountId, p_limit: MAX_RECORDED };
-  return call(db, "recorded_connections", args);
+  return call(db, "recorded_connections", { accountId, limit: MAX_RECORDED });
 };
 
 type AtVendor = readonly { readonly id: string }[];
@@ -79,7 +78,7 @@ export const refusedConnections = (
   active: AtVendor,
   found: AtVendor,
 ): Promise<string[]> => {
-  const args = { p_account_id: accountId, p_active_ids: idsOf(active), p_found_ids: idsOf(found) };
+  const args = { accountId, activeIds: idsOf(active), foundIds: idsOf(found) };
   return call(db, "refused_connections", args);
 };
 
@@ -91,12 +90,12 @@ export async function forgetConnections(
   minAgeSeconds: number,
 ): Promise<void> {
   if (gone.length === 0) return;
-  const args = { p_account_id: accountId, p_connection_ids: idsOf(gone) };
-  await call(db, "forget_connections", { ...args, p_min_age_seconds: minAgeSeconds });
+  const args = { accountId, connectionIds: idsOf(gone) };
+  await call(db, "forget_connections", { ...args, minAgeSeconds });
 }
 
 export async function selectConnections(db: Database, accountId: string): Promise<Connection[]> {
-  const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };
+  const args = { accountId, limit: MAX_CONNECTIONS };
   const connections = await call(db, "list_connections", args, z.array(row));
   const now = new Date().toISOString();
   return connections.map(({ expiresAt, ...one }) =>
@@ -109,15 +108,14 @@ export const deleteConnections = (
   db: Database,
   accountId: string,
   connector: string,
-): Promise<number> =>
-  call(db, "remove_connections", { p_account_id: accountId, p_connector: connector });
+): Promise<number> => call(db, "remove_connections", { accountId, connector });
 
 /** Returns null for a link that has been used, has expired, never existed, or whose starter has lost the right. */
 export async function selectPending(
   db: Database,
   stateHash: string,
 ): Promise<z.output<typeof pending> | null> {
-  return call(db, "pending_connection", { p_state_hash: stateHash }, pending.nullable());
+  return call(db, "pending_connection", { stateHash }, pending.nullable());
 }
 
 /** Returns null for every request except the one that decides, and for a link that `selectPending` refuses. */
@@ -126,8 +124,7 @@ export async function decideConnection(
   stateHash: string,
   allowed: boolean,
 ): Promise<z.output<typeof decided> | null> {
-  const args = { p_state_hash: stateHash, p_allowed: allowed };
-  return call(db, "decide_connection", args, decided.nullable());
+  return call(db, "decide_connection", { stateHash, allowed }, decided.nullable());
 }
 
 /** The turns of this chat get the connectors. Errors: 404 for the session or the chat. */
@@ -139,7 +136,7 @@ export const setChatConnectors = (
   call(
     db,
     "set_chat_connectors",
-    { ...chatArguments(address), p_connectors: connectors },
+    { ...chatArguments(address), connectors },
     z.union([chosen, missing]),
   );
 
@@ -159,22 +156,13 @@ export const hasChatConnector = (
   accountId: string,
   chatId: string,
   connector: string,
-): Promise<boolean> =>
-  call(db, "has_chat_connector", {
-    p_account_id: accountId,
-    p_chat_id: chatId,
-    p_connector: connector,
-  });
+): Promise<boolean> => call(db, "has_chat_connector", { accountId, chatId, connector });
 
 export const deleteConnectorTriggers = async (
   db: Database,
   accountId: string,
   connector: string,
-): Promise<void> =>
-  void (await call(db, "delete_connector_triggers", {
-    p_account_id: accountId,
-    p_connector: connector,
-  }));
+): Promise<void> => void (await call(db, "delete_connector_triggers", { accountId, connector }));
 
 /** Sends an event to the triggers of a subscription, and returns how many have accepted it. */
 export const sendTestEvent = (
@@ -183,8 +171,8 @@ export const sendTestEvent = (
   sourceId: string,
   content: string,
 ): Promise<number> => {
-  const args = { p_account_id: accountId, p_source_id: sourceId, p_content: content };
-  const limits = { p_max_triggers: MAX_SUBSCRIBERS, p_max_per_hour: MAX_EVENTS_PER_HOUR };
+  const args = { accountId, sourceId, content };
+  const limits = { maxTriggers: MAX_SUBSCRIBERS, maxPerHour: MAX_EVENTS_PER_HOUR };
   return call(db, "send_test_event", { ...args, ...limits });
 };
 
@@ -200,7 +188,7 @@ export const takeEventCheck = (db: Database, accountId: string): Promise<EventCh
   call(
     db,
     "take_event_check",
-    { p_account_id: accountId, p_lease_seconds: CHECK_LEASE_SECONDS },
+    { accountId, leaseSeconds: CHECK_LEASE_SECONDS },
     eventCheck.nullable(),
   );
 
@@ -211,10 +199,10 @@ export const endEventCheck = async (
   { changedAt, leaseUntil }: EventCheck,
   isDone: boolean,
 ): Promise<void> => {
-  const args = { p_account_id: accountId, p_lease_until: leaseUntil };
-  await call(db, "end_event_check", { ...args, p_changed_at: isDone ? changedAt : null });
+  const args = { accountId, leaseUntil };
+  await call(db, "end_event_check", { ...args, changedAt: isDone ? changedAt : null });
 };
 
 /** Returns accounts whose comparison is due, the longest waiting first. */
 export const dueEventChecks = (db: Database, batch: number): Promise<string[]> =>
-  call(db, "due_event_checks", { p_batch: batch });
+  call(db, "due_event_checks", { batch });

@@ -110,7 +110,7 @@ const standIn = {
   notice: standInOutput.notice.meta({ description: "Why it is a placeholder" }),
 };
 
-/** What the two generations have in common. */
+/** The properties that both generations share. */
 const generation = {
   ...shared,
   method: "POST",

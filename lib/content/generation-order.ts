@@ -7,11 +7,11 @@ import type { Parts } from "../parts.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input, type InputParts } from "./fetch-inputs.ts";
 import {
+  asMediaFailure,
   aspectRatioOf,
   audioInputs,
   chooseCaption,
   chooseMotion,
-  excuseCaller,
   type PlannedStep,
   planEdit,
   seedOf,
@@ -156,7 +156,7 @@ export async function fetchEdit(
   const files =
     checkInputs(app.mediaStorage, inputs) ??
     (await fetchInputs(app, accountId, inputs, folder, signal));
-  if (isAppError(files)) return excuseCaller(files, "video");
+  if (isAppError(files)) return asMediaFailure(files, "video");
   const audio = files.values();
   return steps.map((step) => {
     if (step.kind !== "audio") return step;
@@ -191,7 +191,7 @@ export async function planImages(
   }
   const inputs = referencesOf(body, template, network);
   const refused = checkInputs(app.mediaStorage, inputs);
-  if (refused) return excuseCaller(refused, "image");
+  if (refused) return asMediaFailure(refused, "image");
   const captionText = chooseCaption(template, effectId);
   const order = {
     prompt,
@@ -218,7 +218,7 @@ export async function fetchImageOrder(
   signal: AbortSignal,
 ): Promise<Ordered<ImageOrder> | AppError> {
   const references = await fetchInputs(app, accountId, inputs, folder, signal);
-  if (isAppError(references)) return excuseCaller(references, "image");
+  if (isAppError(references)) return asMediaFailure(references, "image");
   return { ...order, accountId, references };
 }
 

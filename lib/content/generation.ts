@@ -57,7 +57,7 @@ const POLL_MS = 300;
 /** Until the workflow's first step renews it. A process that dies before blocks a retry for as long. */
 const LEASE_SECONDS = 120;
 /** A job that the task runner does not ask for in this time is started here: its caller waits for it. */
-const PATIENCE_MS = 10_000;
+const START_WAIT_MS = 10_000;
 
 const stillRunning = appError(
   "idempotency_in_progress",
@@ -134,8 +134,7 @@ export async function awaitEarlier(
   effectId: string,
   wait: Pick<Generation, "kind" | "signal">,
 ): Promise<TaskRun | AppError | null> {
-  const args = { p_account_id: accountId, p_effect_id: effectId };
-  const runId = await call(db, "find_generation", args);
+  const runId = await call(db, "find_generation", { accountId, effectId });
   return runId === null ? null : untilEnded(db, accountId, runId, wait);
 }
 
@@ -195,7 +194,7 @@ async function dispatchJob(
   // It may have taken a task that it did not confirm in time.
   if (isAppError(remoteId)) return startUntaken(app, job);
   await recordRemoteRun(app.db, accountId, runId, remoteId);
-  const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => startUntaken(app, job));
+  const late = delay(START_WAIT_MS, undefined, { ref: false }).then(() => startUntaken(app, job));
   keepAlive(
     late.catch((error: unknown) =>
       log().error({ err: error, runId }, "a generation could not be started"),

@@ -39,7 +39,7 @@ export async function storeResults(
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   files: readonly GeneratedFile[],
 ): Promise<readonly string[] | AppError> {
-  const run = { p_account_id: accountId, p_run_id: runId };
+  const run = { accountId, runId };
   const price = await filePrice(app, kind, model);
   const usage = {
     ...{ step: earlier, tool: 0, call: 0, model_id: model },
@@ -47,7 +47,7 @@ export async function storeResults(
     cost_usd: price === null ? null : price * files.length,
   };
   // Before they are stored, because they have been paid for.
-  const recorded = { ...run, p_kind: kind, p_credential_id: credentialId, p_call: usage };
+  const recorded = { ...run, kind, credentialId, call: usage };
   await call(app.db, "record_generation", recorded);
   const results = files.map((file) => ({ file, key: newMediaKey(accountId, file.contentType) }));
   const sizes = results.map(async ({ file, key: { name } }) => ({
@@ -55,7 +55,7 @@ export async function storeResults(
     bytes: (await stat(file.path)).size,
   }));
   const limit = config().ACCOUNT_MEDIA_BYTES;
-  const reserved = { ...run, p_files: await Promise.all(sizes), p_limit_bytes: limit };
+  const reserved = { ...run, files: await Promise.all(sizes), limitBytes: limit };
   const outcome = await call(
     app.db,
     "reserve_media",
@@ -92,15 +92,14 @@ export async function discardTornMedia(
   urls: readonly string[],
 ): Promise<void> {
   const names = urls.map((url) => url.slice(url.lastIndexOf("/") + 1));
-  const args = { p_account_id: accountId, p_run_id: runId, p_kept: names };
-  await call(db, "discard_run_media", args);
+  await call(db, "discard_run_media", { accountId, runId, kept: names });
 }
 
 /**
  * Deletes a generated file. When the storage fails after the row is deleted, the request can be
  * repeated, and the retention job removes the file otherwise.
  *
- * Errors: 404 `Media not found`, also when the caller may not act for the account.
+ * Errors: 404 `Media not found`, which also covers accounts that the caller may not act for.
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(
@@ -110,7 +109,7 @@ export async function deleteMedia(
   name: string,
 ): Promise<AppError | undefined> {
   const key = parseMediaKey(accountId, name);
-  const args = { p_caller: callerId, p_account_id: accountId, p_name: name };
+  const args = { caller: callerId, accountId, name };
   if (!key || !(await call(db, "delete_media", args))) {
     return appError("not_found", "Media not found");
   }

@@ -171,7 +171,7 @@ export const audioInputs = (steps: readonly PlannedStep[]): Input[] =>
 /**
  * Turns an error about a template's file into a failure of the generation; returns others unchanged.
  */
-export function excuseCaller(error: AppError, kind: "video" | "image"): AppError {
+export function asMediaFailure(error: AppError, kind: "video" | "image"): AppError {
   if (!error.fields?.includes(FIELD)) return error;
   log().warn({ cause: error.message }, "A file of a template cannot be used");
   return generationFailed(kind);

@@ -15,14 +15,13 @@ const removal = z.object({
 });
 export type Removal = z.output<typeof removal>;
 
-/** Returns removals that are due. @param ownerId returns those of one owner that were not tried yet */
+/** Returns due removals. @param ownerId returns this owner's removals that were not tried yet */
 export const dueRemovals = (
   db: Database,
   kind: RemovalKind,
   batch: number,
   ownerId: string | null = null,
-): Promise<Removal[]> =>
-  call(db, "due_removals", { p_kind: kind, p_batch: batch, p_owner_id: ownerId }, z.array(removal));
+): Promise<Removal[]> => call(db, "due_removals", { kind, batch, ownerId }, z.array(removal));
 
 /** Records that the storage or the provider has removed it. */
 export async function endRemoval(
@@ -30,5 +29,5 @@ export async function endRemoval(
   kind: RemovalKind,
   { ownerId, name }: Pick<Removal, "ownerId" | "name">,
 ): Promise<void> {
-  await call(db, "end_removal", { p_kind: kind, p_owner_id: ownerId, p_name: name });
+  await call(db, "end_removal", { kind, ownerId, name });
 }

@@ -42,10 +42,10 @@ export function uploadMedia(
     if (!isMediaType(contentType)) return notMedia;
     const key = newMediaKey(accountId, contentType);
     const reservation = {
-      p_account_id: accountId,
-      p_run_id: null,
-      p_files: [{ name: key.name, bytes: size }],
-      p_limit_bytes: config().ACCOUNT_MEDIA_BYTES,
+      accountId,
+      runId: null,
+      files: [{ name: key.name, bytes: size }],
+      limitBytes: config().ACCOUNT_MEDIA_BYTES,
     };
     if ((await call(db, "reserve_media", reservation, z.string())) === "full") {
       return mediaQuotaExceeded;
@@ -54,7 +54,7 @@ export function uploadMedia(
       const url = await mediaStorage.store(key, { path, contentType });
       return { url, content_type: contentType, bytes: size };
     } catch (error) {
-      const missing = { p_account_id: accountId, p_name: key.name, p_bytes: null };
+      const missing = { accountId, name: key.name, bytes: null };
       await call(db, "note_media_check", missing);
       throw error;
     }

@@ -37,7 +37,7 @@ export interface ContextRequest {
   readonly turn: ActiveTurn;
   /** The results of the turn's model calls so far. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
+  /** The messages that follow the last unit: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
   /** Of the step, which makes a summary before its own call. */
   readonly reservation: Reservation;
@@ -50,23 +50,23 @@ export interface ContextRequest {
 
 /** How often the request of a step is compacted because the model says that it is too long. */
 const MAX_PASSES = 3;
-/** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
+/** A request of fewer tokens fits into any model's context, so no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
 /** With less room than this, messages are dropped without a summary, which would leave no room for them. */
 export const MIN_ROOM_TOKENS = 2_000;
-/** What is assumed of a window that a model does not name: its rejection shows that it is smaller. */
+/** The assumed share of a window that a model does not name: its rejection shows that it is smaller. */
 const ASSUMED_SHARE = 0.7;
 
 export interface Fitted {
-  /** What the model gets. */
+  /** The context sent to the model. */
   readonly state: ContextState;
   /** The compaction that was made for it, if any. */
   readonly made?: Compaction;
 }
 
 /**
- * Compacts the conversation if the request takes more than three quarters of the budget. What was decided
- * is recorded before anyone uses it, so a repeated step and every later turn get the same messages.
+ * Compacts the conversation if the request takes more than three quarters of the budget. The decision is
+ * recorded before it is used, so a repeated step and every later turn get the same messages.
  * @throws the reason of `signal`, a refusal of the budget, or an error of the database
  */
 export async function fitContext(app: ContextParts, request: ContextRequest): Promise<Fitted> {
@@ -90,7 +90,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     if (rejected.window !== null) {
       app.contextWindows.learn(turn.account_id, rejected.modelId, rejected.window);
     }
-    // Whatever was estimated, it does not fit.
+    // The request does not fit, whatever the estimate.
     tokens = Math.max(tokens, window);
   }
   const known = await contextSize(app, turn);
@@ -126,7 +126,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
 
 /**
  * Calls a model with a request that fits, and again with a smaller one while the model rejects it as too long.
- * @param choose returns what the model gets in this pass, from 0 on; the same again if nothing is left to drop
+ * @param choose returns the context for this pass, from 0 on; the same one again if nothing can be dropped
  */
 export async function callWithinContext<C extends { readonly answer: StepResult | FailedCall }>(
   choose: (pass: number, rejected: FailedCall["exceeded"]) => Promise<ContextState>,
@@ -143,7 +143,7 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
   }
 }
 
-/** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
+/** Returns the tokens of the request: the model's report for the last one, and an estimate of the additions. */
 function measured(
   steps: readonly StepResult[],
   added: readonly ModelMessage[],
@@ -161,14 +161,14 @@ async function summarizeFor(
 ): Promise<string> {
   const key = { accountId: turn.account_id, turnId, load: turn.load };
   const { step = steps.length, place = 0 } = turn.subagent ?? {};
-  // Unique in the turn, also when another process makes the same step again.
+  // Unique in the turn, even if another process repeats the step.
   const firstCall = ((turn.load * 100 + steps.length) * 10 + pass) * 30;
   const reserve = reservesCalls(turn) ? reservation.reserve : undefined;
   const request = { turnId, turn, units, budget, signal, reserve, step, place, firstCall };
   try {
     return await writeSummary(app, request, usage);
   } catch (error) {
-    // What was used until then counts.
+    // Usage until the failure counts.
     if (usage.length > 0) await recordUsage(app.db, key, reservation.releaseWith(usage));
     throw error;
   }

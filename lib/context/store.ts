@@ -42,7 +42,7 @@ export const selectNextTurn = (
   call(
     db,
     "get_chat_context",
-    { ...chatArguments(address), p_default_model_id: defaultModelId },
+    { ...chatArguments(address), defaultModelId },
     z.union([nextTurn, missing]),
   );
 
@@ -65,12 +65,7 @@ export const beginCompaction = (
   call(
     db,
     "begin_compaction",
-    {
-      ...chatArguments(address),
-      p_id: id,
-      p_default_model_id: defaultModelId,
-      p_lease_seconds: leaseSeconds,
-    },
+    { ...chatArguments(address), id, defaultModelId, leaseSeconds },
     z.union([nextTurn, refused, missing]),
   );
 
@@ -98,20 +93,20 @@ export async function endCompaction(
     db,
     "end_compaction",
     {
-      p_account_id: address.accountId,
-      p_chat_id: address.chatId,
-      p_id: id,
-      p_leaf_id: turn.message_id,
-      p_base_id: turn.compaction?.id ?? null,
-      p_compaction: made && {
+      accountId: address.accountId,
+      chatId: address.chatId,
+      id,
+      leafId: turn.message_id,
+      baseId: turn.compaction?.id ?? null,
+      compaction: made && {
         message_id: made.messageId,
         kind: made.kind,
         state: made.state,
         tokens_before: made.tokensBefore,
         tokens_after: made.tokensAfter,
       },
-      p_api_key_id: keyId,
-      p_usage: usage,
+      apiKeyId: keyId,
+      usage,
     },
     z.union([z.object({ recorded: z.boolean() }), refused]),
   );
@@ -136,16 +131,16 @@ export async function recordCompaction(
     db,
     "record_compaction",
     {
-      p_account_id: accountId,
-      p_turn_id: turnId,
-      p_load: load,
-      p_message_id: messageId,
-      p_kind: kind,
-      p_state: state,
-      p_tokens_before: tokensBefore,
-      p_tokens_after: tokensAfter,
-      p_usage: usage,
-      p_tool_call_id: callId,
+      accountId,
+      turnId,
+      load,
+      messageId,
+      kind,
+      state,
+      tokensBefore,
+      tokensAfter,
+      usage,
+      toolCallId: callId,
     },
     z.object({ superseded: z.boolean(), id: z.number().default(0) }),
   );

@@ -9,7 +9,7 @@ import type { Decision, Step } from "../running-turn/step.ts";
 import { type ContextParts, fitContext } from "./fit-context.ts";
 
 export async function context(step: Step<ContextParts>): Promise<Decision> {
-  await orRefusal(step, async () => {
+  await refuseStepOn(step, async () => {
     step.context = step.current.call?.context ?? (await fitStep(step, 0, undefined));
   });
   // A repeated step keeps the chunks before it.
@@ -18,7 +18,7 @@ export async function context(step: Step<ContextParts>): Promise<Decision> {
 }
 
 /** Records a refusal of the request, or of the summary that it needs, as the answer of the step. */
-export async function orRefusal(step: Step<unknown>, work: () => Promise<void>): Promise<void> {
+export async function refuseStepOn(step: Step<unknown>, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -33,7 +33,7 @@ export interface SummaryRequest {
 
 /**
  * Resolves with a summary, or with an extract of the conversation if the model writes none.
- * @param usage gets an entry for each model call, also if the summary fails
+ * @param usage gets an entry for each model call, even if the summary fails
  * @throws the reason of `signal`, a refusal of the budget or of the queue
  */
 export async function writeSummary(

@@ -1,4 +1,4 @@
-/** Who may get results: addresses that ask to be confirmed, and the check of recipients. */
+/** The recipients of results: addresses that must be confirmed, and the check of recipients. */
 
 import {
   type AppError,

@@ -51,7 +51,7 @@ export async function attachFiles(
   return { files: [...files], remarks: shown };
 }
 
-/** Adds the files that match to what has been found. */
+/** Adds the matching files to `found`. */
 export async function readFiles(
   sandbox: SandboxFiles,
   patterns: readonly string[],

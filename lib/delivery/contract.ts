@@ -48,7 +48,7 @@ const entry = z.strictObject({
   }),
 });
 
-/** Who gets the result of a run. */
+/** The recipients of a run's result. */
 export const deliver = z
   .array(entry)
   .max(MAX_ENTRIES)
@@ -75,7 +75,7 @@ export const deliverChange = z
 export const recipientsOf = (entries: readonly { readonly to: readonly string[] }[]): string[] =>
   entries.flatMap(({ to }) => to);
 
-/** What became of the result of a run, as fields of the run. */
+/** The delivery of a run's result, as fields of the run. */
 export const deliveryFields = {
   delivery: z.enum(["pending", "sent", "withheld", "failed"]).nullable().meta({
     description:

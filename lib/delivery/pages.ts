@@ -59,7 +59,7 @@ export const unsubscribe = guarded(async (request, db) => {
   const found = readUnsubscribeToken(token);
   if (!found) return linkExpired();
   const { accountId, address } = found;
-  // A body is read only to undo, so that no form of the one-click request can fail.
+  // The body is read only to undo; the one-click request must not fail, whatever its form.
   if (new URL(request.url).searchParams.get("undo") === "1") {
     await resubscribeAddress(db, accountId, address);
     return renderNotice(200, "Subscribed again", `${address} gets results from this sender again.`);

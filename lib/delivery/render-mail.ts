@@ -57,7 +57,7 @@ export function renderNotice(job: NoticeJob): Mail {
   return mailOf(job, `Not delivered: ${title}`, plain(body), notes);
 }
 
-/** It has nothing of what the agent asks for: that may be secret, or the words of a stranger. */
+/** The mail omits the request itself, which may contain secrets or a stranger's words. */
 export function renderWaiting(job: WaitingJob): Mail {
   const title = withoutLinks(singleLine(job.title)) || "A run";
   const body = `“${title}” waits for you: the agent asks for an approval, or needs a result from a client.`;

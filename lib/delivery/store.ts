@@ -46,12 +46,12 @@ const refusal = refusalOf({
 /** Errors: 403 for too many addresses, 429. */
 export function insertAddress(db: Database, accountId: string, address: string, tokenHash: string) {
   const args = {
-    p_account_id: accountId,
-    p_address: address,
-    p_token_hash: tokenHash,
-    p_max: MAX_ADDRESSES,
-    p_max_a_day: MAX_CONFIRMATIONS_A_DAY,
-    p_max_mails_a_day: MAX_CONFIRMATIONS_OF_ADDRESS,
+    accountId,
+    address,
+    tokenHash,
+    max: MAX_ADDRESSES,
+    maxADay: MAX_CONFIRMATIONS_A_DAY,
+    maxMailsADay: MAX_CONFIRMATIONS_OF_ADDRESS,
   };
   return call(db, "add_delivery_address", args, z.union([added, refusal]));
 }
@@ -61,7 +61,7 @@ export function selectAddresses(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<DeliveryAddress>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_delivery_addresses", args, pageOf(storedAddress, page));
 }
 
@@ -71,27 +71,26 @@ export async function removeAddress(
   accountId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_id: id };
-  const isDeleted = await call(db, "delete_delivery_address", args);
+  const isDeleted = await call(db, "delete_delivery_address", { accountId, id });
   return isDeleted ? undefined : appError("not_found", "Address not found");
 }
 
 const link = z.object({ address: z.string(), account: z.string() }).nullable();
 
-/** Returns what a confirmation link is about; null for one that is used, void or expired. */
+/** Returns the subject of a confirmation link; null if it is used, void or expired. */
 export const openConfirmation = (db: Database, tokenHash: string): Promise<z.output<typeof link>> =>
-  call(db, "open_delivery_confirmation", { p_token_hash: tokenHash }, link);
+  call(db, "open_delivery_confirmation", { tokenHash }, link);
 
 /** Confirms once. Returns null for a link that is used, void or expired. */
 export const confirmAddress = (db: Database, tokenHash: string): Promise<z.output<typeof link>> =>
-  call(db, "confirm_delivery_address", { p_token_hash: tokenHash }, link);
+  call(db, "confirm_delivery_address", { tokenHash }, link);
 
 export async function unsubscribeAddress(
   db: Database,
   accountId: string,
   address: string,
 ): Promise<void> {
-  await call(db, "unsubscribe_address", { p_account_id: accountId, p_address: address });
+  await call(db, "unsubscribe_address", { accountId, address });
 }
 
 export async function resubscribeAddress(
@@ -99,27 +98,26 @@ export async function resubscribeAddress(
   accountId: string,
   address: string,
 ): Promise<void> {
-  await call(db, "resubscribe_address", { p_account_id: accountId, p_address: address });
+  await call(db, "resubscribe_address", { accountId, address });
 }
 
 const faults = z.array(z.object({ address: z.string(), fault: deliveryReason }));
 
 /** Returns the addresses that the account may not send results to. */
 export function findRecipientFaults(db: Database, accountId: string, addresses: readonly string[]) {
-  const args = { p_account_id: accountId, p_addresses: addresses };
-  return call(db, "recipient_faults", args, faults);
+  return call(db, "recipient_faults", { accountId, addresses }, faults);
 }
 
 /** Errors: 404. */
 export async function selectRunDeliveries(db: Database, accountId: string, runId: string) {
-  const args = { p_account_id: accountId, p_run_id: runId };
+  const args = { accountId, runId };
   const found = await call(db, "list_run_deliveries", args, z.array(storedDelivery).nullable());
   return found ?? appError("not_found", "Run not found");
 }
 
 /** Of all runs of the account. */
 export function selectDeliveries(db: Database, accountId: string, page: PageRequest) {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_deliveries", args, pageOf(rowOf(ownDelivery.extend({ error })), page));
 }
 
@@ -172,7 +170,7 @@ export function claimDeliveries(
   limit: number,
   leaseSeconds: number,
 ): Promise<DeliveryJob[]> {
-  const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_a_day: MAX_MAILS_A_DAY };
+  const args = { limit, leaseSeconds, maxADay: MAX_MAILS_A_DAY };
   return call(db, "claim_deliveries", args, z.array(job));
 }
 
@@ -183,12 +181,7 @@ const permission = z.object({ granted: z.boolean(), fault: z.string().nullable()
  * @returns neither granted nor with a fault, if another process has taken the delivery over
  */
 export function beginSending(db: Database, { id, leaseId }: DeliveryJob, leaseSeconds: number) {
-  const args = {
-    p_id: id,
-    p_lease_id: leaseId,
-    p_lease_seconds: leaseSeconds,
-    p_max_a_day: MAX_MAILS_A_DAY,
-  };
+  const args = { id, leaseId, leaseSeconds, maxADay: MAX_MAILS_A_DAY };
   return call(db, "begin_sending", args, permission);
 }
 
@@ -205,12 +198,5 @@ export function endDelivery(
   { outcome, error }: DeliveryEnd,
   retrySeconds: number,
 ): Promise<boolean> {
-  const args = {
-    p_id: id,
-    p_lease_id: leaseId,
-    p_outcome: outcome,
-    p_error: error,
-    p_retry_seconds: retrySeconds,
-  };
-  return call(db, "end_delivery", args);
+  return call(db, "end_delivery", { id, leaseId, outcome, error, retrySeconds });
 }

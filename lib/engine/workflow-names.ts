@@ -45,9 +45,9 @@ export function nameStep<S extends Step>(name: string, step: S): S {
 const firstStepName = (workflow: string) => `first step of ${workflow}`;
 
 /**
- * Registers what the process that starts a run of the workflow does before it executes the workflow, where the
- * engine allows that (`Engine.executesOwnRuns`). It is not repeated after a crash: the workflow then starts from its
- * beginning, and must continue the work of the step.
+ * Registers work that the process that starts a run of the workflow does before it executes the
+ * workflow, where the engine allows that (`Engine.executesOwnRuns`). It is not repeated after a
+ * crash: the workflow then starts from the beginning, and must continue the work of the step.
  */
 export function nameFirstStep(workflow: string, step: FirstStep): void {
   nameStep(firstStepName(workflow), step);

@@ -57,9 +57,8 @@ const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 
 const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   database: async ({ db }) => {
-    // What requests begin with, and a write: a standby or a read-only database answers reads.
-    const args = { p_bucket: "readiness", p_per_minute: PROBES_PER_MINUTE };
-    await call(db, "take_from_bucket", args, rate);
+    // The first call of every request. It writes, because a read-only database still answers reads.
+    await call(db, "take_from_bucket", { bucket: "readiness", perMinute: PROBES_PER_MINUTE }, rate);
   },
   identity: ({ identity }) => identity.check(),
   durableRuns: ({ engine }) => engine.check(),

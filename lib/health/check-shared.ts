@@ -70,7 +70,7 @@ export async function checkShared(
 export async function joinInstallation(settings: Config, app: Storing): Promise<Finding[]> {
   const dataDirId = storesShared(app) ? await keepId(idFile(settings)) : null;
   const fingerprints = acceptedSecrets(settings).map(fingerprintOf);
-  const args = { p_fingerprints: fingerprints, p_data_dir_id: dataDirId };
+  const args = { fingerprints, dataDirId };
   return checkShared(settings, app, await call(app.db, "join_installation", args, recorded));
 }
 

@@ -23,22 +23,22 @@ export async function beginAttempt(
   content: string,
 ): Promise<Attempt> {
   const secret = await findSecret(db, ownerId, (one) => hash("key", key, one));
-  const stored = { p_account_id: ownerId, p_key_hash: hash("key", key, secret) };
-  const lease = { p_lease_seconds: LEASE_SECONDS };
-  const asked = { ...stored, ...lease, p_fingerprint: hash("content", content, secret) };
-  const context = `${ownerId} ${stored.p_key_hash}`;
+  const stored = { accountId: ownerId, keyHash: hash("key", key, secret) };
+  const lease = { leaseSeconds: LEASE_SECONDS };
+  const asked = { ...stored, ...lease, fingerprint: hash("content", content, secret) };
+  const context = `${ownerId} ${stored.keyHash}`;
   const begun = await call(db, "begin_idempotent", asked, begunAttempt);
   if (begun.outcome === "done") {
     return { outcome: "done", answer: openText(begun.response, context) };
   }
   if (begun.outcome !== "begun") return { outcome: begun.outcome };
-  const own = { ...stored, p_attempt: begun.attempt };
+  const own = { ...stored, attempt: begun.attempt };
   return {
     outcome: "begun",
     effectId: begun.effect_id,
     extend: () => call(db, "extend_idempotent", { ...own, ...lease }, z.unknown()),
     end: async (answer) => {
-      const ended = { ...own, p_response: answer && sealText(answer, context) };
+      const ended = { ...own, response: answer && sealText(answer, context) };
       await call(db, "end_idempotent", ended, z.unknown());
     },
   };

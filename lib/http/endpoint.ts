@@ -24,7 +24,7 @@ import { config } from "../platform/config.ts";
 import { currentApp } from "../platform/current-app.ts";
 import { addressOf } from "./address.ts";
 import { beginAttempt } from "./begin-attempt.ts";
-import { authorize, noteAnswer, refuseCaller, refuseSandbox } from "./guard-run.ts";
+import { authorize, recordAnswerSources, refuseCaller, refuseSandbox } from "./guard-run.ts";
 
 /**
  * Authenticates the caller and counts the request towards the rate limits, in one round trip that also
@@ -69,7 +69,7 @@ export const service: Service<Caller, App> = {
   identify,
   authorize,
   beginAttempt: ({ db }, caller, key, content) => beginAttempt(db, caller, key, content),
-  noteAnswer,
+  recordAnswerSources,
   checksResponses: () => config().CHECK_RESPONSES,
 
   async runInSlot({ app, caller, request }, run) {

@@ -176,7 +176,7 @@ async function render(url: URL, headers: Record<string, string>): Promise<Render
   return { status, type, html, isKept: status === 200 || url.pathname === UNKNOWN_PATH };
 }
 
-/** Null for a page of an account, and for a request of the router, which is no document. */
+/** Null for a page of an account, and for a request of the router, which is not a document. */
 function cacheablePath({ method, url, headers }: Request): string | null {
   const { pathname, search } = new URL(url);
   if ((method !== "GET" && method !== "HEAD") || headers.has("rsc") || FILES.test(pathname)) {

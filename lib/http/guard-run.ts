@@ -24,7 +24,7 @@ import { addressOf } from "./address.ts";
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
 
-/** The pages of the console on which a person does what the endpoints of a tag do, where their names differ. */
+/** The console pages with the same operations as a tag, where the names differ. */
 const PAGES: Readonly<Record<string, string>> = {
   Account: "Settings",
   "Agent templates": "Templates",
@@ -41,7 +41,7 @@ const PAGES: Readonly<Record<string, string>> = {
   Workspace: "Files",
 };
 
-/** Tells an agent who can do what it cannot, and where. */
+/** Names for an agent the user, and the page, that can do what the run cannot. */
 function refuseRun({ method, path, tag }: Contract): AppError {
   const page = PAGES[tag];
   const where = page === undefined ? "" : ` or on the page ${page}`;
@@ -106,7 +106,7 @@ async function refuseEffect(exchange: Exchange<Caller, App>): Promise<AppError |
     body: await bodyIn(exchange),
   });
   if (!mark || !asked.every((category) => mark.categories.includes(category))) return needsApproval;
-  const call = { p_account_id: caller.ownerId, p_turn_id: run.turnId, p_call_id: mark.callId };
+  const call = { accountId: caller.ownerId, turnId: run.turnId, callId: mark.callId };
   return (await callFunction(exchange.app.db, "use_approved_call", call, z.boolean()))
     ? null
     : needsApproval;
@@ -136,7 +136,7 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
  * Notes that a run has got the words of a stranger, before it gets them.
  * @param body of the answer, unless that is a stream
  */
-export async function noteAnswer(
+export async function recordAnswerSources(
   { app, plan, caller, input }: Exchange<Caller, App>,
   body: unknown,
 ): Promise<void> {
@@ -144,21 +144,16 @@ export async function noteAnswer(
   if (words === undefined || words === "own" || caller?.credential.kind !== "run") return;
   const { run } = caller.credential;
   const answer = { params: Object(input.params), query: Object(input.query), body };
-  const turn = { p_account_id: caller.ownerId, p_turn_id: run.turnId };
+  const turn = { accountId: caller.ownerId, turnId: run.turnId };
   for (const each of [words].flat()) {
     if (typeof each === "function") {
       const sources = each(answer);
       if (sources.length === 0) continue;
-      await callFunction(
-        app.db,
-        "mark_turn_untrusted",
-        { ...turn, p_sources: sources },
-        z.unknown(),
-      );
+      await callFunction(app.db, "mark_turn_untrusted", { ...turn, sources }, z.unknown());
     } else {
       const rows = rowsIn(each, answer);
       if (rows.length === 0) continue;
-      const read = { ...turn, p_kind: each, p_rows: rows, p_artist_id: run.artistId };
+      const read = { ...turn, kind: each, rows, artistId: run.artistId };
       await callFunction(app.db, "meet_rows", read, z.unknown());
     }
   }

@@ -19,7 +19,7 @@ import { allowsLoopback } from "../platform/config.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 /** The requests of a connection, because a server can make its client answer as often as it likes. */
 const MAX_REQUESTS = 100;
-const GOODBYE_MS = 2_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Returns whether a request opens the stream of a server's own messages, and does not continue an answer. */
 export function isOwnStream(init: Parameters<FetchLike>[1] = {}): boolean {
@@ -61,7 +61,7 @@ export function boundedFetch(signal: AbortSignal, maxAnswerBytes = MAX_BYTES): F
     const fault = faultOfUrl(url, allowsLoopback("mcp"));
     if (fault !== null) throw new AddressRefused(fault);
     if (--left.requests < 0) throw new TooMuch("requests");
-    const bound = method === "DELETE" ? AbortSignal.timeout(GOODBYE_MS) : signal;
+    const bound = method === "DELETE" ? AbortSignal.timeout(CLOSE_TIMEOUT_MS) : signal;
     const response = await traceRequest("web", method, () =>
       fetch(url, {
         ...(init as Init),

@@ -47,10 +47,10 @@ export async function callMcpTool(
   let isCalled = false;
   let asked: readonly string[] = [];
   try {
-    return await withServer(app.db, access, bound, async (client, met) => {
-      asked = met.asked;
+    return await withServer(app.db, access, bound, async (client, transport) => {
+      asked = transport.asked;
       if (isOld(access)) {
-        await storeTools(app.db, access, await listTools(app, access, client, met, bound));
+        await storeTools(app.db, access, await listTools(app, access, client, transport, bound));
         const still = await accessForCall(app.db, accountId, tool);
         if (typeof still === "string") return toolFailure(refusals[still]);
       }

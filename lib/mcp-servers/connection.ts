@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Database } from "../platform/database/port.ts";
 import { boundedFetch, isOwnStream, NotConnected, scopeIn } from "./bounded-fetch.ts";
-import { noteScope, tokensOf } from "./oauth.ts";
+import { addScope, tokensOf } from "./oauth.ts";
 import type { McpAccess } from "./store.ts";
 
 const MAX_PAGES = 20;
@@ -26,14 +26,14 @@ const OWN_STREAM_MS = 1_000;
 const noValidation: jsonSchemaValidator = {
   getValidator: () => (input) => ({
     valid: true,
-    // Whatever it is: nothing relies on its type.
+    // Not validated: nothing relies on its type.
     data: input as never,
     errorMessage: undefined,
   }),
 };
 
 /** Parts of a server's messages that the client of the protocol does not take. */
-export interface Oddities {
+export interface Faults {
   /** Why tools of its list are unfit, by their names. They are listed without their definitions. */
   readonly faults: ReadonlyMap<string, string>;
   /** Its own requests, which were refused, such as `elicitation/create: Which account?`. */
@@ -48,7 +48,7 @@ export async function withServer<T>(
   db: Database,
   access: McpAccess,
   signal: AbortSignal,
-  use: (client: Client, met: Oddities) => Promise<T>,
+  use: (client: Client, transport: Faults) => Promise<T>,
 ): Promise<T> {
   const { url, headers, isLegacy, authType, oauth } = access;
   if (authType === "oauth" && !oauth?.tokens) throw new NotConnected();
@@ -80,19 +80,19 @@ export async function withServer<T>(
   );
   try {
     await client.connect(transport, { signal });
-    transport.admitOddities();
-    // A request that the server makes before its own stream is open would be lost, and its answer with it. The client
-    // has begun to open it by now, if the server has one.
+    transport.tolerateFaults();
+    // A request that the server makes before its own stream is open would be lost, and its answer
+    // with it. If the server has one, the client has started to open it by now.
     await immediate();
     if (ownStream) await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
     return await use(client, transport);
   } catch (error) {
     const scope = scopeIn(error);
-    if (scope !== undefined) await noteScope(db, access, scope);
+    if (scope !== undefined) await addScope(db, access, scope);
     throw error;
   } finally {
     // A server without an answer must not delay the result.
-    void goodbye(transport).finally(() => client.close());
+    void endSession(transport).finally(() => client.close());
   }
 }
 
@@ -101,7 +101,7 @@ const STREAM_ENDED = "The stream has ended without an answer";
 const MAX_ASKED = 5;
 const MAX_ASKED_CHARS = 500;
 
-class Transport extends StreamableHTTPClientTransport implements Oddities {
+class Transport extends StreamableHTTPClientTransport implements Faults {
   readonly faults = new Map<string, string>();
   readonly asked: string[] = [];
   /** The methods of the requests that were sent. */
@@ -125,18 +125,18 @@ class Transport extends StreamableHTTPClientTransport implements Oddities {
    * Keeps an odd tool, or an odd block of a result, from failing the whole answer that it is part of, and refuses the
    * server's own requests. The client leaves them unanswered in revisions of the protocol that have none.
    */
-  admitOddities(): void {
+  tolerateFaults(): void {
     const receive = this.onmessage;
     this.onmessage = (message, ...extra) => {
       if ("method" in message && "id" in message && message.method !== "ping") {
-        this.#noteAsked(message);
+        this.#addAsked(message);
         const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
         void super.send({ jsonrpc: "2.0", id: message.id, error }).catch(() => {});
       } else receive?.(this.#admitted(message), ...extra);
     };
   }
 
-  #noteAsked({ method, params }: { readonly method: string; readonly params?: unknown }): void {
+  #addAsked({ method, params }: { readonly method: string; readonly params?: unknown }): void {
     if (this.asked.length >= MAX_ASKED) return;
     const { message } = Object(params);
     const text = typeof message === "string" ? `${method}: ${message}` : method;
@@ -152,7 +152,7 @@ class Transport extends StreamableHTTPClientTransport implements Oddities {
     const result: Record<string, unknown> = Object.fromEntries(given);
     if (result.resultType === "input_required") {
       for (const wanted of Object.values(Object(result.inputRequests))) {
-        this.#noteAsked({ method: String(Object(wanted).method), params: Object(wanted).params });
+        this.#addAsked({ method: String(Object(wanted).method), params: Object(wanted).params });
       }
     } else if (method === "tools/call") {
       const { content, structuredContent: structured } = result;
@@ -200,6 +200,6 @@ export const refusalIn = (error: unknown): string | undefined =>
   error instanceof ProtocolError && error.message !== STREAM_ENDED ? error.message : undefined;
 
 /** Ends the session, if the server has one. */
-async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId) await transport.terminateSession().catch(() => {});
 }

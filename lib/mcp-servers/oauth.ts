@@ -43,7 +43,7 @@ const REFRESH_DEADLINE_MS = 25_000;
 
 const metadataUrl = () => `${serviceOrigin()}/api/mcp-servers/client-metadata`;
 
-/** What this service says of itself as a client. */
+/** The client metadata of this service. */
 const clientMetadata = () => ({
   client_name: "Agent Platform",
   client_uri: serviceOrigin(),
@@ -56,7 +56,7 @@ const clientMetadata = () => ({
 /** The document at the `client_id` of this service, for authorization servers that read it. */
 export const clientMetadataDocument = () => ({ client_id: metadataUrl(), ...clientMetadata() });
 
-/** Keeps in memory what the client of the protocol stores, until it is sealed. */
+/** Keeps the protocol client's state in memory until it is sealed. */
 class Provider implements OAuthClientProvider {
   readonly stored: { -readonly [K in keyof OAuthState]: OAuthState[K] };
   readonly #registered: McpAccess["client"];
@@ -224,7 +224,7 @@ export async function finishAuthorization(
 const MAX_SCOPE_CHARS = 1_000;
 
 /** Notes the scope that a call has lacked, unless the tokens are changed at the same time. */
-export async function noteScope(db: Database, access: McpAccess, required: string): Promise<void> {
+export async function addScope(db: Database, access: McpAccess, required: string): Promise<void> {
   const { oauth } = access;
   const scope = computeScopeUnion(oauth?.scope, required);
   if (!oauth || !scope || scope === oauth.scope || scope.length > MAX_SCOPE_CHARS) return;

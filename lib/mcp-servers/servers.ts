@@ -11,7 +11,7 @@ import { faultOfUrl } from "@platform/kit/outbound/public-address";
 import type { Parts } from "../parts.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { describeFailure } from "./bounded-fetch.ts";
-import { type Oddities, withServer } from "./connection.ts";
+import { type Faults, withServer } from "./connection.ts";
 import type { McpServerChanges, McpServerWithTools, NewMcpServer } from "./contract.ts";
 import { finishAuthorization } from "./oauth.ts";
 import {
@@ -63,8 +63,8 @@ export async function refreshServer(app: Needs, accountId: string, id: string): 
   const access = await selectAccess(app.db, accountId, id);
   if (isAppError(access)) return access;
   const deadline = AbortSignal.timeout(LIST_DEADLINE_MS);
-  const listed = await withServer(app.db, access, deadline, (client, met) =>
-    listTools(app, access, client, met, deadline),
+  const listed = await withServer(app.db, access, deadline, (client, transport) =>
+    listTools(app, access, client, transport, deadline),
   ).catch((error: unknown) => ({
     error: isQueueRefusal(error)
       ? "Too many checks of this account are waiting. Try again later"
@@ -88,7 +88,7 @@ export async function listTools(
   app: Needs,
   { accountId }: McpAccess,
   client: Client,
-  { faults: odd }: Oddities,
+  { faults: odd }: Faults,
   signal: AbortSignal,
 ) {
   const { tools } = await client.listTools(undefined, { signal });
@@ -133,7 +133,7 @@ export async function listTools(
           : hides
             ? "It has invisible tag characters (U+E0000 to U+E007F)"
             : (unfit.get(name) ?? fault ?? faultOfFields(input_schema)),
-        // What no agent gets is not stored.
+        // Only fields that agents receive are stored.
         definition: storableJson(
           isBad
             ? { ...definition, description: description.slice(0, 1_000), input_schema: {} }

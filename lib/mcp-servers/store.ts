@@ -133,17 +133,17 @@ export function insertServer(
 ): Found {
   const { auth_type, header_names, secret, client_id, client } = columnsOf(id, values.auth);
   const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_name: values.name,
-    p_url: values.url,
-    p_auth_type: auth_type,
-    p_header_names: header_names,
-    p_secret: secret,
-    p_enabled: values.enabled,
-    p_max: MAX_MCP_SERVERS,
-    p_client_id: client_id,
-    p_client: client,
+    accountId,
+    id,
+    name: values.name,
+    url: values.url,
+    authType: auth_type,
+    headerNames: header_names,
+    secret,
+    enabled: values.enabled,
+    max: MAX_MCP_SERVERS,
+    clientId: client_id,
+    client,
   };
   return call(db, "create_mcp_server", args, foundServer);
 }
@@ -153,11 +153,11 @@ export function selectServers(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<McpServer>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_mcp_servers", args, pageOf(storedServer, page));
 }
 
-const ofServer = (accountId: string, id: string) => ({ p_account_id: accountId, p_id: id });
+const ofServer = (accountId: string, id: string) => ({ accountId, id });
 
 /** Errors: 404. */
 export const selectServer = (db: Database, accountId: string, id: string): Found =>
@@ -171,8 +171,7 @@ export function changeServer(
   { auth, ...values }: McpServerChanges,
 ): Found {
   const changes = { ...values, ...(auth && columnsOf(id, auth)) };
-  const args = { ...ofServer(accountId, id), p_changes: changes };
-  return call(db, "update_mcp_server", args, foundServer);
+  return call(db, "update_mcp_server", { ...ofServer(accountId, id), changes }, foundServer);
 }
 
 /** Errors: 404. */
@@ -211,10 +210,10 @@ const oauthState = z.object({
   tokens: known<StoredOAuthTokens>().optional(),
   discovery: known<OAuthDiscoveryState>().optional(),
   verifier: z.string().optional(),
-  /** What a call has lacked. It is asked for when the account connects the server again. */
+  /** The scope that a call lacked. It is requested when the account connects the server again. */
   scope: z.string().optional(),
 });
-/** What the client of the protocol keeps of an authorization. */
+/** The protocol client's state of an authorization. */
 export type OAuthState = z.output<typeof oauthState>;
 
 const headerValues = z.record(z.string(), z.string());
@@ -260,7 +259,7 @@ export const selectAccess = (
 /** A tool as a server has listed it. */
 export interface ListedTool {
   readonly name: string;
-  /** JSON, as of `toolDefinition`. */
+  /** JSON of a `toolDefinition`. */
   readonly definition: string;
   readonly sha256: string;
   readonly fault: string | null;
@@ -274,10 +273,10 @@ export function storeTools(
 ): Found {
   const args = {
     ...ofServer(accountId, id),
-    p_url: url,
-    p_tools: "error" in listed ? null : listed.tools,
-    p_is_legacy: "error" in listed ? null : listed.isLegacy,
-    p_error: "error" in listed ? listed.error : null,
+    url,
+    tools: "error" in listed ? null : listed.tools,
+    isLegacy: "error" in listed ? null : listed.isLegacy,
+    error: "error" in listed ? listed.error : null,
   };
   return call(db, "store_mcp_tools", args, foundServer);
 }
@@ -288,8 +287,7 @@ export const confirmTools = (
   accountId: string,
   id: string,
   tools: readonly { readonly name: string; readonly sha256: string }[],
-): Found =>
-  call(db, "confirm_mcp_tools", { ...ofServer(accountId, id), p_tools: tools }, foundServer);
+): Found => call(db, "confirm_mcp_tools", { ...ofServer(accountId, id), tools }, foundServer);
 
 const used = z.union([
   access,
@@ -302,8 +300,7 @@ export const accessForCall = (
   accountId: string,
   { serverId, tool, sha256 }: McpTool,
 ): Promise<McpAccess | "missing" | "changed"> => {
-  const args = { p_account_id: accountId, p_server_id: serverId, p_tool: tool, p_sha256: sha256 };
-  return call(db, "use_mcp_tool", args, used);
+  return call(db, "use_mcp_tool", { accountId, serverId, tool, sha256 }, used);
 };
 
 const seal = (id: string, state: OAuthState) => sealText(JSON.stringify(state), contextOf(id));
@@ -318,7 +315,7 @@ export async function insertAuthorization(
   // It is for the issuer that it names by now.
   const bound =
     client && state.client ? sealText(JSON.stringify(state.client), contextOf(id)) : null;
-  const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state), p_client: bound };
+  const args = { stateHash, url, sealed: seal(id, state), client: bound };
   await call(db, "start_mcp_authorization", { ...ofServer(accountId, id), ...args });
 }
 
@@ -331,12 +328,7 @@ const authorization = z
 
 /** Takes an authorization, which counts once. Errors: 404. */
 export const takeAuthorization = (db: Database, accountId: string, stateHash: string) =>
-  call(
-    db,
-    "take_mcp_authorization",
-    { p_account_id: accountId, p_state_hash: stateHash },
-    z.union([authorization, refusal]),
-  );
+  call(db, "take_mcp_authorization", { accountId, stateHash }, z.union([authorization, refusal]));
 
 const lease = z.union([
   access,
@@ -345,7 +337,7 @@ const lease = z.union([
 
 /** Lets one caller at a time refresh the tokens of a server. Returns the access if they are others by now. */
 export const leaseTokens = (db: Database, { accountId, id, secret }: McpAccess) =>
-  call(db, "lease_mcp_tokens", { ...ofServer(accountId, id), p_secret: secret ?? "" }, lease);
+  call(db, "lease_mcp_tokens", { ...ofServer(accountId, id), secret: secret ?? "" }, lease);
 
 /**
  * Stores the tokens of a server, or that it has none any more, and returns how it is reached now.
@@ -358,8 +350,8 @@ export async function storeOAuth(
   isLeased = false,
 ): Promise<McpAccess> {
   const secret = state.tokens ? seal(given.id, state) : null;
-  const tokens = { p_secret: secret, p_leased: isLeased ? given.secret : null };
-  const args = { ...ofServer(given.accountId, given.id), p_url: given.url, ...tokens };
+  const tokens = { secret, leased: isLeased ? given.secret : null };
+  const args = { ...ofServer(given.accountId, given.id), url: given.url, ...tokens };
   const stored = await call(db, "store_mcp_tokens", args, z.union([access, refusal]));
   return isAppError(stored) ? { ...given, oauth: null } : stored;
 }

@@ -27,7 +27,7 @@ function describeFault({ input }: { readonly input?: unknown }): string | undefi
   const isBatch = Array.isArray(input) && input.length > 0;
   const result = (isBatch ? batch : message).safeParse(input, { error: describeIssue });
   const [issue] = result.error?.issues ?? [];
-  // An item that is no object, or too many of them.
+  // An item that is not an object, or too many of them.
   return isBatch && issue && issue.path.length < 2
     ? "Request body must be a JSON object"
     : issue?.message;

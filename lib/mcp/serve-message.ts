@@ -13,7 +13,7 @@ import { streamOf } from "@platform/kit/stream-of";
 import type { Logger } from "pino";
 import type { McpMessage } from "./contract.ts";
 
-/** Calls the endpoint of a tool; null for a name that is no tool's. */
+/** Calls the endpoint of a tool; null for an unknown name. */
 export type CallTool = (
   name: string,
   input: Readonly<Record<string, unknown>>,

@@ -48,14 +48,14 @@ export function selectProposals(
   { accountId, artistId }: WorkspacePlace,
   page: PageRequest,
 ): Promise<Page<MemoryProposal>> {
-  const args = { p_account_id: accountId, p_artist_id: artistId, ...pageArguments(page) };
+  const args = { accountId, artistId, ...pageArguments(page) };
   return call(db, "list_memory_proposals", args, pageOf(storedProposal, page));
 }
 
 const byId =
   (name: "find_memory_proposal" | "reject_memory_proposal") =>
   (db: Database, accountId: string, id: string): Promise<MemoryProposal | AppError> =>
-    call(db, name, { p_account_id: accountId, p_id: id }, z.union([proposal, refusal]));
+    call(db, name, { accountId, id }, z.union([proposal, refusal]));
 
 /** Errors: 404. */
 export const findProposal = byId("find_memory_proposal");
@@ -70,12 +70,7 @@ export function recordAcceptance(
   id: string,
   contentId: string,
 ): Promise<MemoryProposal | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_content_id: contentId,
-    p_max_versions: MAX_VERSIONS,
-  };
+  const args = { accountId, id, contentId, maxVersions: MAX_VERSIONS };
   return call(db, "accept_memory_proposal", args, z.union([proposal, refusal]));
 }
 
@@ -99,7 +94,7 @@ export function claimProposals(
   limit: number,
   leaseSeconds: number,
 ): Promise<MemoryJob[]> {
-  const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_attempts: MAX_ATTEMPTS };
+  const args = { limit, leaseSeconds, maxAttempts: MAX_ATTEMPTS };
   return call(db, "claim_memory_proposals", args, z.array(job));
 }
 
@@ -120,14 +115,14 @@ export async function endProposal(
   usage: readonly object[],
 ): Promise<void> {
   await call(db, "end_memory_proposal", {
-    p_account_id: accountId,
-    p_id: id,
-    p_lease_id: leaseId,
-    p_artist_id: artistId,
-    p_text: written?.text ?? null,
-    p_diff: written?.diff ?? null,
-    p_may_accept: mayAccept,
-    p_retry_seconds: retrySeconds,
-    p_usage: usage,
+    accountId,
+    id,
+    leaseId,
+    artistId,
+    text: written?.text ?? null,
+    diff: written?.diff ?? null,
+    mayAccept,
+    retrySeconds,
+    usage,
   });
 }

@@ -30,7 +30,7 @@ const LEASE_SECONDS = 3 * 60;
 /** After a failure of the model, and after a refusal of the budget. */
 const RETRY_SECONDS = 5 * 60;
 const REFUSED_SECONDS = 60 * 60;
-/** The `tool` of its calls in usage entries: as of summaries, which are no runs. */
+/** The `tool` of its calls in usage entries, with the same value as for summaries, which have no run. */
 const SUMMARY_CALLS = -1;
 /** A text that keeps less may have lost facts, so a person must accept it. */
 const MIN_KEPT_SHARE = 0.25;

@@ -39,10 +39,7 @@ const MAX_INVITATIONS_A_DAY = 50;
 const MAX_MAILS_A_DAY = 5;
 const INVITATION_DAYS = 7;
 
-const at = (accountId: string, organizationId: string) => ({
-  p_account_id: accountId,
-  p_organization_id: organizationId,
-});
+const at = (accountId: string, organizationId: string) => ({ accountId, organizationId });
 
 const storedOrganization = rowOf(organization, {
   organization_id: "id",
@@ -54,8 +51,7 @@ export const findOrganizationOfRun = (
   db: Database,
   accountId: string,
   artistId: string | null,
-): Promise<string | null> =>
-  call(db, "organization_of_run", { p_account_id: accountId, p_artist_id: artistId });
+): Promise<string | null> => call(db, "organization_of_run", { accountId, artistId });
 const storedMember = rowOf(member, { account_id: "id" });
 const storedInvitation = rowOf(sentInvitation);
 
@@ -64,13 +60,13 @@ const found = z
   .transform((answer) => answer.organization);
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
-/** Errors: 403 for an account that is no person's, or belongs to too many organizations. */
+/** Errors: 403 for an account that does not belong to a person, or is in too many organizations. */
 export function insertOrganization(
   db: Database,
   accountId: string,
   name: string,
 ): Promise<Organization | AppError> {
-  const args = { p_account_id: accountId, p_name: name, p_max: MAX_ORGANIZATIONS_OF_ACCOUNT };
+  const args = { accountId, name, max: MAX_ORGANIZATIONS_OF_ACCOUNT };
   return call(db, "create_organization", args, z.union([found, refusal]));
 }
 
@@ -79,7 +75,7 @@ export function selectOrganizations(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Organization>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_organizations", args, pageOf(storedOrganization, page));
 }
 
@@ -101,9 +97,9 @@ export function updateOrganization(
 ): Promise<Organization | AppError> {
   const args = {
     ...at(accountId, id),
-    p_name: name ?? null,
-    p_image: image ?? null,
-    p_clear_image: image === null,
+    name: name ?? null,
+    image: image ?? null,
+    clearImage: image === null,
   };
   return call(db, "update_organization", args, z.union([found, refusal]));
 }
@@ -143,10 +139,10 @@ export function updateMember(
 ): Promise<Member | AppError> {
   const args = {
     ...at(accountId, organizationId),
-    p_member_id: memberId,
-    p_role: changes.role ?? null,
-    p_limits: changes.artist_ids !== undefined,
-    p_artist_ids: changes.artist_ids || null,
+    memberId,
+    role: changes.role ?? null,
+    limits: changes.artist_ids !== undefined,
+    artistIds: changes.artist_ids || null,
   };
   const changed = z.object({ member: storedMember }).transform((answer) => answer.member);
   return call(db, "set_organization_role", args, z.union([changed, refusal]));
@@ -159,7 +155,7 @@ export function removeMember(
   organizationId: string,
   memberId: string,
 ): Promise<AppError | undefined> {
-  const args = { ...at(accountId, organizationId), p_member_id: memberId };
+  const args = { ...at(accountId, organizationId), memberId };
   return call(db, "remove_organization_member", args, z.union([done, refusal]));
 }
 
@@ -183,13 +179,13 @@ export function insertInvitation(
 ): Promise<z.output<typeof inserted> | AppError> {
   const args = {
     ...at(accountId, organizationId),
-    p_email: email,
-    p_role: role,
-    p_valid_days: INVITATION_DAYS,
-    p_max_pending: MAX_OPEN_INVITATIONS,
-    p_max_a_day: MAX_INVITATIONS_A_DAY,
-    p_max_mails_a_day: MAX_MAILS_A_DAY,
-    p_artist_ids: artist_ids,
+    email,
+    role,
+    validDays: INVITATION_DAYS,
+    maxPending: MAX_OPEN_INVITATIONS,
+    maxADay: MAX_INVITATIONS_A_DAY,
+    maxMailsADay: MAX_MAILS_A_DAY,
+    artistIds: artist_ids,
   };
   return call(db, "create_invitation", args, z.union([inserted, refusal]));
 }
@@ -213,7 +209,7 @@ export function withdrawInvitation(
   organizationId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const args = { ...at(accountId, organizationId), p_id: id };
+  const args = { ...at(accountId, organizationId), id };
   return call(db, "withdraw_invitation", args, z.union([done, refusal]));
 }
 
@@ -222,7 +218,7 @@ export function selectInvitations(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<ReceivedInvitation>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_invitations", args, pageOf(rowOf(receivedInvitation), page));
 }
 
@@ -233,10 +229,10 @@ export function acceptInvitation(
   id: string,
 ): Promise<Organization | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_max_organizations: MAX_ORGANIZATIONS_OF_ACCOUNT,
-    p_max_members: MAX_MEMBERS,
+    accountId,
+    id,
+    maxOrganizations: MAX_ORGANIZATIONS_OF_ACCOUNT,
+    maxMembers: MAX_MEMBERS,
   };
   return call(db, "accept_invitation", args, z.union([found, refusal]));
 }
@@ -247,8 +243,7 @@ export function declineInvitation(
   accountId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_id: id };
-  return call(db, "decline_invitation", args, z.union([done, refusal]));
+  return call(db, "decline_invitation", { accountId, id }, z.union([done, refusal]));
 }
 
 const HOUR_SECONDS = 3600;

@@ -1,6 +1,6 @@
 /**
- * The outcome of a turn: when its agent has finished, the work is checked and judged, and the agent continues
- * with what is missing. A verdict is durable as a chunk of the turn's log, before anything follows from it.
+ * The outcome of a turn: when its agent has finished, the work is checked and judged, and the agent
+ * continues with the missing parts. A verdict is durable in the chunk log before it has any effect.
  */
 
 import { factsLine } from "@platform/agent/facts";
@@ -56,7 +56,7 @@ export const outcomeChunkOf = (
   data: verdict,
 });
 
-/** What the agent gets after a verdict that lists what is missing. */
+/** The message to the agent after a verdict with missing parts. */
 export const feedbackOf = ({ missing }: Verdict): ModelMessage => ({
   role: "user",
   content: [
@@ -103,7 +103,7 @@ export async function judgeTurn(app: JudgeParts, outcome: Outcome, work: Work): 
 
   const reservation = turn.calls.open(signal);
   const usage: UsageEntry[] = [];
-  // Unique in the turn, also when another process judges the same work again.
+  // Unique in the turn, even if another process judges the same work again.
   const first = { step: steps.length, tool: JUDGE_CALLS, call: (turn.load * 10 + iteration) * 10 };
   const reserve = reservesCalls(turn) ? reservation.reserve : undefined;
   const measure = measureCalls(app, first, reserve, usage);
@@ -135,7 +135,7 @@ export function requestOf({ history }: Pick<ActiveTurn, "history">): string {
   return (asked?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** Returns what the agent has written in the steps. */
+/** Returns the agent's text in the steps. */
 export const textOf = (steps: readonly StepResult[]): string =>
   steps
     .flatMap(({ messages }) =>

@@ -29,7 +29,7 @@ export function output(step: Step<unknown>): Decision {
   return undefined;
 }
 
-/** Judges finished work, and ends the turn or lists what is missing. */
+/** Judges finished work, and ends the turn or lists the missing parts. */
 export async function outcome(step: Step<JudgeParts>): Promise<Decision> {
   const { previous, output } = step;
   const { turn, steps } = step.current;

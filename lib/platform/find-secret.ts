@@ -19,7 +19,6 @@ export async function findSecret(
   const secrets = acceptedSecrets();
   const [current = "", previous] = secrets;
   if (previous === undefined) return current;
-  const args = { p_account_id: accountId, p_hashes: secrets.map(hashOf) };
-  const stored = await call(db, "find_stored_hash", args);
+  const stored = await call(db, "find_stored_hash", { accountId, hashes: secrets.map(hashOf) });
   return stored === hashOf(previous) ? previous : current;
 }

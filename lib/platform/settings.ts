@@ -127,7 +127,7 @@ const database = {
     "The same database by a direct or session-mode connection, where `DATABASE_URL` leads through a pooler in transaction mode: the engine, migrations and commands use it.",
   ),
   WORKFLOW_TARGET_WORLD: optionalText.describe(
-    "Runs the turns on a World of the Workflow SDK instead: the name of an installed package such as `@workflow/world-postgres`, or `local`. The World reads settings of its own, such as `WORKFLOW_POSTGRES_URL`.",
+    "Runs the turns on a World of the Workflow SDK instead: the name of an installed package such as `@workflow/world-postgres`, or `local`. The World reads its own settings, such as `WORKFLOW_POSTGRES_URL`.",
   ),
 };
 
@@ -139,7 +139,7 @@ const identity = {
     "The `iss` of Supabase's tokens, where a custom domain makes it another.",
   ),
   OIDC_ISSUER: optionalUrl.describe(
-    "An OIDC provider whose issuer is a URL and whose tokens, or userinfo, have `email` and `email_verified`, such as Auth0, Amazon Cognito, Keycloak, Okta or Zitadel. Clerk needs a template with both claims; Microsoft Entra sends no `email_verified`, and Privy's issuer is no URL. It needs `OIDC_AUDIENCE` too.",
+    "An OIDC provider whose issuer is a URL and whose tokens, or userinfo, have `email` and `email_verified`, such as Auth0, Amazon Cognito, Keycloak, Okta or Zitadel. Clerk needs a template with both claims; Microsoft Entra sends no `email_verified`, and Privy's issuer is not a URL. It needs `OIDC_AUDIENCE` too.",
   ),
   OIDC_AUDIENCE: optionalText.describe("The audience that tokens of `OIDC_ISSUER` must name."),
   OIDC_EMAIL_VERIFIED_BY_DEFAULT: flag(false).describe(
@@ -198,7 +198,7 @@ const sandbox = {
     "Hosts with public addresses that the sandbox's commands may call besides this service, separated by commas.",
   ),
   ACCOUNT_SANDBOX_BYTES: integerOr(20 * 1024 ** 3, 0).describe(
-    "Bytes of files that all local sandboxes of one account may hold; 0 is no limit. A running sandbox reserves 512 MiB, so this should be many times that.",
+    "Bytes of files that all local sandboxes of one account may hold; 0 disables the limit. A running sandbox reserves 512 MiB, so this should be many times that.",
   ),
   SANDBOX_COMMANDS_AT_ONCE: integerOr(16, 2, 1_000).describe(
     "Commands of the local sandbox at a time, divided between the server processes of this machine, of which each runs at least two. One account runs at most half as many.",
@@ -207,22 +207,22 @@ const sandbox = {
 
 const limits = {
   ACCOUNT_RATE_LIMIT: integerOr(6_000, 0).describe(
-    "Requests a minute of one account, counted in the database; 0 is no limit.",
+    "Requests a minute of one account, counted in the database; 0 disables the limit.",
   ),
   ADDRESS_RATE_LIMIT: integerOr(12_000, 0).describe(
-    "Requests a minute of one network address; 0 is no limit.",
+    "Requests a minute of one network address; 0 disables the limit.",
   ),
   ANONYMOUS_LOOKUPS: flag(true).describe(
     "Whether the catalog and research may be asked without a credential.",
   ),
   ANONYMOUS_RATE_LIMIT: integerOr(60, 0).describe(
-    "Requests a minute of one address without a credential, and five times as many for pages of the console; 0 is no limit.",
+    "Requests a minute of one address without a credential, and five times as many for pages of the console; 0 disables the limit.",
   ),
   SIGNUP_RATE_LIMIT: integerOr(20, 0).describe(
-    "Sign-up and sign-in requests a minute of one address; 0 is no limit.",
+    "Sign-up and sign-in requests a minute of one address; 0 disables the limit.",
   ),
   ACCOUNT_ACTIVE_TURNS: integerOr(50, 0, 1_000_000).describe(
-    "Turns and headless runs that one account may have active at a time, over all processes; 0 is no limit.",
+    "Turns and headless runs that one account may have active at a time, over all processes; 0 disables the limit.",
   ),
   APPROVAL_DAYS: integerOr(7, 1, 365).describe(
     "Days that a turn waits for an approval that its agent has asked for. Then the call is denied.",
@@ -289,13 +289,13 @@ const content = {
       `JSON of fal's models by purpose, in place of the defaults: ${FAL_MODES.join(", ")}. A model must take the inputs of the default one.`,
     ),
   CONTENT_AT_ONCE: integerOr(20, 0).describe(
-    "Images and videos that one account may have in the making; 0 is no limit.",
+    "Concurrent image and video generations per account; 0 disables the limit.",
   ),
   ACCOUNT_MESSAGE_BYTES: integerOr(1024 ** 3, 0).describe(
-    "Bytes of messages that one account may keep; 0 is no limit. Answers are counted, and stored even beyond it.",
+    "Bytes of messages that one account may keep; 0 disables the limit. Answers are counted, and stored even beyond it.",
   ),
   ACCOUNT_MEDIA_BYTES: integerOr(10 * 1024 ** 3, 0).describe(
-    "Bytes of images and videos that one account may keep; 0 is no limit.",
+    "Bytes of images and videos that one account may keep; 0 disables the limit.",
   ),
   RENDERS_AT_ONCE: integerOr(2, 1, 1_000).describe(
     "Renderings on this machine at a time, divided between its server processes, of which each has at least one. In a process with two or more, one account has at most half of them.",
@@ -337,7 +337,7 @@ const telemetry = {
       "The share of traces that are recorded, from 0 to 1. The steps of a turn follow the request that started it.",
     ),
   OTEL_RECORD_CONTENT: flag(false).describe(
-    "Whether the spans of model calls have the prompts and the answers. Whoever reads the traces then reads the conversations.",
+    "Whether the spans of model calls contain the prompts and the answers, which everyone with access to the traces can then read.",
   ),
 };
 
@@ -412,14 +412,14 @@ export const shownDefaults: Readonly<Record<string, string>> = {
   MODEL_PRICES: "the gateway's prices",
   FAST_MODEL: "none: the model of the chat",
   SUMMARY_MODEL: "the model of the chat",
-  SANDBOX: "Vercel Sandbox where it is selected, else a shell of its own",
+  SANDBOX: "Vercel Sandbox where it is selected, else a built-in shell",
   SMTP_URL: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",
   COMPOSIO_API_KEY: "none: a consent page on this machine",
   COMPOSIO_WEBHOOK_SECRET: "none: no trigger at an event of a connected account can be created",
   CONNECTOR_CALLBACK_ORIGINS: "any https origin, with a warning at the start",
   CATALOG_CLIENT_ID: "none: the catalog in the database",
   RESEARCH_API_KEY: "none: the catalog in the database",
-  SEARCH_PROVIDER: "none: a few pages of references, which are no web search",
+  SEARCH_PROVIDER: "none: a few pages of references, without a web search",
   TRIGGER_SECRET_KEY: "none: the durable engine runs tasks",
   FAL_KEY:
     "none: they are rendered on this machine, or answered with 503 where the renderer is not installed, as on Vercel",

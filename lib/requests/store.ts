@@ -19,7 +19,7 @@ export type NewRequest = Omit<LoggedRequest, "id"> & { readonly account_id: stri
 
 /** Stores requests of any accounts, without deleted ones. */
 export async function insertRequests(db: Database, requests: readonly NewRequest[]): Promise<void> {
-  await call(db, "record_requests", { p_requests: requests });
+  await call(db, "record_requests", { requests });
 }
 
 /** Returns a page of the requests that the account's credentials have made, newest first. */
@@ -29,12 +29,12 @@ export function selectRequests(
   query: PageRequest & RequestFilters,
 ): Promise<Page<LoggedRequest>> {
   const args = {
-    p_account_id: accountId,
+    accountId,
     ...pageArguments(query),
-    p_status_class: query.status === undefined ? null : Number(query.status[0]),
-    p_route: query.route ?? null,
-    p_credential: query.credential ?? null,
-    p_api_key_id: query.api_key_id ?? null,
+    statusClass: query.status === undefined ? null : Number(query.status[0]),
+    route: query.route ?? null,
+    credential: query.credential ?? null,
+    apiKeyId: query.api_key_id ?? null,
   };
   return call(db, "list_requests", args, pageOf(rowOf(loggedRequest), query));
 }

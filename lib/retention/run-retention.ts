@@ -1,7 +1,7 @@
 /**
  * Deletes rows, files and sandboxes that no longer have an owner. There are two jobs: one for resources
  * that all servers share, one for the folders of this machine. Each is leased in the database, so one of
- * several servers does it. Their parts are idempotent and bounded, and run also when another part fails.
+ * several servers does it. Their parts are idempotent, bounded, and independent of each other's failures.
  * The durable engine sweeps its own tables (`packages/world-postgres/src/retention.ts`).
  */
 

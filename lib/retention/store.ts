@@ -19,16 +19,16 @@ export function takeJob(
   },
 ): Promise<boolean> {
   const args = {
-    p_name: given.name,
-    p_holder: given.holder,
-    p_lease_seconds: given.leaseSeconds,
-    p_interval_seconds: given.intervalSeconds,
+    name: given.name,
+    holder: given.holder,
+    leaseSeconds: given.leaseSeconds,
+    intervalSeconds: given.intervalSeconds,
   };
   return call(db, "take_job", args);
 }
 
 export async function endJob(db: Database, name: string, holder: string): Promise<void> {
-  await call(db, "end_job", { p_name: name, p_holder: holder });
+  await call(db, "end_job", { name, holder });
 }
 
 /** Deletes at most `batch` rows of each kind, and returns the numbers of deleted rows by kind. */
@@ -37,11 +37,7 @@ export function sweepRowBatch(
   batch: number,
   ages: { readonly inputDays: number; readonly connectionDays: number },
 ): Promise<Record<string, number>> {
-  const args = {
-    p_batch: batch,
-    p_input_days: ages.inputDays,
-    p_connection_days: ages.connectionDays,
-  };
+  const args = { batch, inputDays: ages.inputDays, connectionDays: ages.connectionDays };
   return call(db, "sweep_rows", args, z.record(z.string(), z.int()));
 }
 
@@ -60,32 +56,31 @@ export const sweepOlder = (
   name: AgeSweep,
   batch: number,
   days: number,
-): Promise<number> => call(db, name, { p_batch: batch, p_days: days }, z.int());
+): Promise<number> => call(db, name, { batch, days }, z.int());
 
 /** Returns files that have not been checked against the storage for a day. */
 export const mediaToCheck = (db: Database, batch: number): Promise<MediaKey[]> =>
-  call(db, "media_to_check", { p_batch: batch }, mediaKeys);
+  call(db, "media_to_check", { batch }, mediaKeys);
 
 /**
  * Stores the size of a file.
  * @param bytes null when the storage does not have the file; its row is then deleted.
  */
-export async function noteMediaCheck(
+export async function recordMediaCheck(
   db: Database,
   key: MediaKey,
   bytes: number | null,
 ): Promise<void> {
-  const args = { p_account_id: key.accountId, p_name: key.name, p_bytes: bytes };
-  await call(db, "note_media_check", args);
+  await call(db, "note_media_check", { accountId: key.accountId, name: key.name, bytes });
 }
 
 /** Returns the given files that have no row. */
 export const unownedMedia = (db: Database, files: readonly MediaKey[]): Promise<MediaKey[]> =>
-  call(db, "unowned_media", { p_files: files }, mediaKeys);
+  call(db, "unowned_media", { files }, mediaKeys);
 
 /** Returns the given ids that belong to no session. */
 export const unownedSandboxes = (db: Database, sessionIds: readonly string[]): Promise<string[]> =>
-  call(db, "unowned_sandboxes", { p_session_ids: sessionIds });
+  call(db, "unowned_sandboxes", { sessionIds });
 
 const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });
 
@@ -95,13 +90,13 @@ export const idleSandboxes = (
   days: number,
   batch: number,
 ): Promise<z.output<typeof idleSandbox>[]> =>
-  call(db, "idle_sandboxes", { p_days: days, p_batch: batch }, z.array(idleSandbox));
+  call(db, "idle_sandboxes", { days, batch }, z.array(idleSandbox));
 
 const turns = z.array(z.object({ turnId: z.string(), runId: z.string() }));
 
 /** Returns turns that have been unfinished for more than a day, oldest first. */
 export const unfinishedTurns = (db: Database, batch: number): Promise<z.output<typeof turns>> =>
-  call(db, "unfinished_turns", { p_batch: batch }, turns);
+  call(db, "unfinished_turns", { batch }, turns);
 
 const reservations = z.array(z.object({ sessionId: z.string(), reservedAt: z.string() }));
 
@@ -110,13 +105,13 @@ export const staleSandboxReservations = (
   db: Database,
   batch: number,
 ): Promise<z.output<typeof reservations>> =>
-  call(db, "stale_sandbox_reservations", { p_batch: batch }, reservations);
+  call(db, "stale_sandbox_reservations", { batch }, reservations);
 
 export type BatchSweep = "sweep_invitations" | "sweep_unsummed_usage" | "sweep_words";
 
 /** Handles at most `batch` rows, and returns their number. */
 export const sweepBatch = (db: Database, name: BatchSweep, batch: number): Promise<number> =>
-  call(db, name, { p_batch: batch }, z.int());
+  call(db, name, { batch }, z.int());
 
 export const installationId = (db: Database): Promise<string> =>
   call(db, "installation_id", {}, z.string());

@@ -5,7 +5,7 @@ import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
 import type { Parts } from "../parts.ts";
 import type { Database } from "../platform/database/port.ts";
-import { mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
+import { mediaToCheck, recordMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
 const MAX_BATCHES = 20;
@@ -53,7 +53,7 @@ export async function checkMediaRows({
   let deleted = 0;
   for (const key of await mediaToCheck(db, BATCH)) {
     const bytes = await mediaStorage.sizeOf(key);
-    await noteMediaCheck(db, key, bytes);
+    await recordMediaCheck(db, key, bytes);
     if (bytes === null) deleted += 1;
   }
   return deleted;
@@ -93,7 +93,7 @@ export async function sweepMailbox({ mail }: Parts<"mail">): Promise<number> {
   if (mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - RETENTION_MS;
-  // There is no folder before the first mail.
+  // The first mail creates the folder.
   const names = await readdir(folder).catch((): string[] => []);
   let deleted = 0;
   for (const name of names.sort().slice(0, MAX_FILES)) {

@@ -9,13 +9,13 @@ import type { UIMessage } from "ai";
 import { acceptsInput } from "../models/list-models.ts";
 import type { Parts } from "../parts.ts";
 import type { Database } from "../platform/database/port.ts";
-import { landFiles } from "./land-files.ts";
 import { contextSize } from "./model-call.ts";
 import type { ActiveTurn } from "./state.ts";
 import { markUntrusted } from "./store.ts";
+import { storeFiles } from "./store-files.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
-/** What all PDFs of a conversation may take of the context. */
+/** The share of the context that all PDFs of a conversation may take. */
 const PDF_SHARE = 0.5;
 
 export type FileParts = Parts<
@@ -50,7 +50,7 @@ async function pdfInputFor(
  * gets them.
  * @param store gets the messages that have changed, and all, before they are shown
  */
-export async function landMessages(
+export async function prepareFiles(
   app: FileParts,
   turn: ActiveTurn,
   messages: readonly UIMessage[],
@@ -59,7 +59,7 @@ export async function landMessages(
 ) {
   const sandbox = openSandbox(app, turn);
   const fetchFile = fileDownloader(signal, turn.options.network_policies);
-  const { history, changed } = await landFiles(messages, sandbox, fetchFile, signal);
+  const { history, changed } = await storeFiles(messages, sandbox, fetchFile, signal);
   if (changed.length > 0) await store(changed, history);
   const pdf = await pdfInputFor(app, turn, history, signal);
   return { history, shown: await showFiles(history, sandbox, pdf) };
@@ -69,15 +69,15 @@ export async function landMessages(
  * Records the files of messages that have the words of strangers: files of the web, and PDFs, which a model may
  * get without a call of the tool `read`. Returns all untrusted content of the turn.
  */
-export async function meetFiles(
+export async function recordSources(
   db: Database,
   { account_id: accountId, untrusted }: Pick<ActiveTurn, "account_id" | "untrusted">,
   turnId: string,
   messages: readonly Pick<UIMessage, "parts">[],
 ): Promise<readonly UntrustedSource[]> {
-  const met = messages.flatMap(strangersIn);
-  if (withSources(untrusted, met) === untrusted) return untrusted;
-  return markUntrusted(db, { accountId, turnId }, met);
+  const sources = messages.flatMap(strangersIn);
+  if (withSources(untrusted, sources) === untrusted) return untrusted;
+  return markUntrusted(db, { accountId, turnId }, sources);
 }
 
 const strangersIn = ({ parts }: Pick<UIMessage, "parts">): UntrustedSource[] =>

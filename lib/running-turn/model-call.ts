@@ -14,18 +14,18 @@ import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import { acceptsInput } from "../models/list-models.ts";
 import { canReachWeb } from "../platform/config.ts";
 import type { Queues } from "../platform/queues.ts";
-import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
 import { type ActiveTurn, reservesCalls, type TurnState } from "./state.ts";
+import { hasFiles } from "./store-files.ts";
 
 export interface ModelCallOptions {
   readonly turnId: string;
   readonly turn: TurnState;
-  /** What the model gets of the conversation. */
+  /** The context sent to the model. */
   readonly context: ContextState;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
+  /** The messages that follow the last unit: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
   /** As in `callModel`. */
   readonly sandbox?: Sandbox | undefined;
@@ -121,7 +121,7 @@ export class ModelCall {
 
   /**
    * Writes the chunks of the answer, starting with the ones that have already arrived.
-   * @returns as `callModel`, also when `signal` aborts
+   * @returns as `callModel`, including when `signal` aborts
    * @throws only errors of `write`
    */
   stream(

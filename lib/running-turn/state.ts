@@ -38,7 +38,7 @@ export interface Reservation {
   end(): void;
 }
 
-/** The step that was first told that three quarters of a limit are used. */
+/** The first step that was informed that three quarters of a limit are used. */
 export const limitNote = z.object({ step: z.number(), limit: z.enum(limitNames) });
 export type LimitNote = z.output<typeof limitNote>;
 
@@ -90,7 +90,7 @@ export const turnState = z.object({
   /** The tools of MCP servers that the turn could call at its start. */
   mcp_tools: turnMcpTools.nullish().transform((tools) => tools ?? []),
   limit_note: limitNote.nullable(),
-  /** What the policies say of each category of effects, before and after the turn has met untrusted content. */
+  /** The policies' decision for each category of effects, before and after untrusted content. */
   decisions: z.object({ trusted: policyDecisions, untrusted: policyDecisions }).readonly(),
   /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),
@@ -115,7 +115,7 @@ export const turnState = z.object({
     memory: z.string().nullable(),
   }),
   compaction: compaction.nullable(),
-  /** What the output of a run must be; null for a turn without one. */
+  /** The schema of a run's output; null for a turn without one. */
   output_schema: z
     .string()
     .nullable()

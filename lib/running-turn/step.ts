@@ -106,10 +106,10 @@ export class Step<App> {
   readonly index: number;
   /** The logged progress of this step when it is repeated after a failure. */
   readonly progress: StreamProgress | undefined;
-  /** Whether the step had begun to stream before the failure. */
+  /** Whether the step had started to stream before the failure. */
   readonly isRestarted: boolean;
   readonly stop: AbortSignal;
-  /** When the durable step ends after this model call, as of `performance.now()`. */
+  /** When the durable step ends after this model call, in the time of `performance.now()`. */
   readonly deadline: number;
   readonly reservation: Reservation;
   /** The turn, which systems replace as it changes. */
@@ -200,8 +200,8 @@ export class Step<App> {
     this.current = { ...this.current, turn: { ...this.current.turn, ...turn } };
   }
 
-  /** Notes that the turn has met content of strangers. */
-  meet(sources: readonly UntrustedSource[]): void {
+  /** Adds content of strangers that the turn has read. */
+  addSources(sources: readonly UntrustedSource[]): void {
     const { untrusted: before } = this.current.turn;
     const untrusted = withSources(before, sources);
     if (untrusted !== before) this.change({ untrusted });

@@ -8,14 +8,13 @@ import type { Database } from "../platform/database/port.ts";
 import { call } from "../platform/database/query.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { TurnKey } from "./turn-key.ts";
-/** Records untrusted content that the turn has met outside of its tools. Returns all of the turn. */
+/** Records untrusted content that the turn has read outside of its tools. Returns all of the turn. */
 export function markUntrusted(
   db: Database,
   { accountId, turnId }: TurnKey,
-  met: readonly UntrustedSource[],
+  sources: readonly UntrustedSource[],
 ): Promise<UntrustedSource[]> {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_sources: met };
-  return call(db, "mark_turn_untrusted", args, z.array(untrustedSource));
+  return call(db, "mark_turn_untrusted", { accountId, turnId, sources }, z.array(untrustedSource));
 }
 
 /** Records model calls, each once, which the end of no step records: calls of subagents. */
@@ -24,8 +23,7 @@ export async function recordUsage(
   { accountId, turnId }: TurnKey,
   usage: readonly UsageEntry[],
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_calls: usage };
-  await call(db, "record_turn_usage", args);
+  await call(db, "record_turn_usage", { accountId, turnId, calls: usage });
 }
 
 /**
@@ -44,8 +42,8 @@ export const reserveJobCall = (
     db,
     "reserve_call",
     {
-      ...{ p_account_id: accountId, p_id: id, p_load: null, p_estimate_usd: estimateUsd },
-      ...{ p_released_usd: null, p_spent_usd: 0, p_in_flight: 0 },
+      ...{ accountId, id, load: null, estimateUsd },
+      ...{ releasedUsd: null, spentUsd: 0, inFlight: 0 },
     },
     reservation(lost),
   );

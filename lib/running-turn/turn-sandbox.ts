@@ -19,7 +19,7 @@ export function openSandbox(
 
 const WRITES_AT_ONCE = 8;
 
-/** A file that cannot be written is missing for the agent, but its turn goes on. */
+/** A file that cannot be written is missing for the agent, but its turn continues. */
 export async function writeFiles(
   sandbox: Sandbox,
   files: readonly { readonly path: string; readonly text: string }[],

@@ -24,12 +24,7 @@ export function selectSandbox(
   accountId: string,
   sessionId: string,
 ): Promise<{ readonly sandbox: SandboxState | null } | AppError> {
-  return call(
-    db,
-    "get_session",
-    { p_account_id: accountId, p_session_id: sessionId },
-    z.union([found, missing]),
-  );
+  return call(db, "get_session", { accountId, sessionId }, z.union([found, missing]));
 }
 
 /**
@@ -46,12 +41,7 @@ export function replaceSandboxState(
   return call(
     db,
     "set_sandbox_state",
-    {
-      p_account_id: accountId,
-      p_session_id: sessionId,
-      p_expected: change.expected,
-      p_next: change.next,
-    },
+    { accountId, sessionId, expected: change.expected, next: change.next },
     z.union([
       z
         .object({ stored: z.boolean(), sandboxState: storedSandbox.nullable() })
@@ -67,7 +57,7 @@ const reservation = z.object({ granted: z.int(), reservedAt: z.string().nullable
 export function accountSpace(db: Database, limitBytes: number): SandboxSpace {
   return {
     async reserve(sessionId, wantedBytes) {
-      const args = { p_session_id: sessionId, p_wanted: wantedBytes, p_limit: limitBytes };
+      const args = { sessionId, wanted: wantedBytes, limit: limitBytes };
       const { granted, reservedAt } = await call(db, "reserve_sandbox_bytes", args, reservation);
       return {
         grantedBytes: granted,
@@ -84,8 +74,7 @@ export async function recordSandboxBytes(
   reservedAt: string | null,
   bytes: number,
 ): Promise<void> {
-  const args = { p_session_id: sessionId, p_reserved_at: reservedAt, p_bytes: bytes };
-  await call(db, "record_sandbox_bytes", args);
+  await call(db, "record_sandbox_bytes", { sessionId, reservedAt, bytes });
 }
 
 /** Returns whether the sandboxes of an account have reached the limit. */
@@ -93,5 +82,4 @@ export const isSandboxSpaceFull = (
   db: Database,
   accountId: string,
   limitBytes: number,
-): Promise<boolean> =>
-  call(db, "is_sandbox_space_full", { p_account_id: accountId, p_limit: limitBytes });
+): Promise<boolean> => call(db, "is_sandbox_space_full", { accountId, limit: limitBytes });

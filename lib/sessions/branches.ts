@@ -41,7 +41,7 @@ export const chooseBranch = (
   call(
     db,
     "choose_branch",
-    { ...chatArguments(address), p_message_id: messageId },
+    { ...chatArguments(address), messageId },
     z.union([branches, busy, missing]),
   );
 
@@ -71,9 +71,9 @@ export const rateMessage = (
     "rate_message",
     {
       ...chatArguments(address),
-      p_message_id: address.messageId,
-      p_rating: given.rating,
-      p_comment: given.comment || null,
+      messageId: address.messageId,
+      rating: given.rating,
+      comment: given.comment || null,
     },
     z.union([z.object({ feedback: rating.nullable() }), missing]),
   );
@@ -88,7 +88,7 @@ export const exportBranches = (db: Database, accountId: string, chatId: string) 
   call(
     db,
     "export_branches",
-    { p_account_id: accountId, p_chat_id: chatId },
+    { accountId, chatId },
     z.object({
       messages: z.array(hiddenMessage),
       feedback: z.array(rating),

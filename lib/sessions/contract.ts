@@ -40,7 +40,7 @@ const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`"
 const messageId = z.string().min(1).max(128);
 const branches = z.array(branch);
 
-/** What can be read with a chat. */
+/** The parts that can be read with a chat. */
 const CHAT_PARTS = ["branches", "connectors", "feedback", "model", "queue"] as const;
 export type ChatPart = (typeof CHAT_PARTS)[number];
 

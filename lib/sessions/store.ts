@@ -76,12 +76,12 @@ export function insertSession(
   modelId: string,
 ): Promise<{ session: Session; chat: Chat }> {
   const args = {
-    p_account_id: accountId,
-    p_organization_id: values.organization_id ?? null,
-    p_artist_id: values.artistId ?? null,
-    p_title: values.title ?? "",
-    p_model_id: modelId,
-    p_options: values.options ?? {},
+    accountId,
+    organizationId: values.organization_id ?? null,
+    artistId: values.artistId ?? null,
+    title: values.title ?? "",
+    modelId,
+    options: values.options ?? {},
   };
   return call(db, "create_session", args, createdSession);
 }
@@ -93,14 +93,11 @@ export function selectSessions(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Session>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_sessions", args, pageOf(listedSession, page));
 }
 
-const sessionArguments = (accountId: string, sessionId: string) => ({
-  p_account_id: accountId,
-  p_session_id: sessionId,
-});
+const sessionArguments = (accountId: string, sessionId: string) => ({ accountId, sessionId });
 
 export const selectSession = (db: Database, accountId: string, sessionId: string) =>
   call(db, "get_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
@@ -114,7 +111,7 @@ export const updateSessionTitle = (
   call(
     db,
     "update_session",
-    { ...sessionArguments(accountId, sessionId), p_title: title },
+    { ...sessionArguments(accountId, sessionId), title },
     z.union([foundSession, missing]),
   );
 
@@ -140,14 +137,14 @@ export function insertChat(
 ): Promise<Chat | AppError> {
   const args = {
     ...sessionArguments(accountId, sessionId),
-    p_chat_id: values.id ?? null,
-    p_title: values.title ?? "",
-    p_model_id: values.modelId ?? null,
-    p_instructions: values.instructions ?? null,
-    p_template_id: values.templateId ?? null,
-    p_template_version: values.template_version ?? null,
-    p_options: optionsIn(values),
-    p_default_model_id: defaultModelId,
+    chatId: values.id ?? null,
+    title: values.title ?? "",
+    modelId: values.modelId ?? null,
+    instructions: values.instructions ?? null,
+    templateId: values.templateId ?? null,
+    templateVersion: values.template_version ?? null,
+    options: optionsIn(values),
+    defaultModelId,
   };
   return call(db, "create_chat", args, z.union([oneChat, missing, conflict]));
 }
@@ -175,14 +172,14 @@ export function selectAccountChats(
     db,
     "list_account_chats",
     {
-      p_account_id: accountId,
+      accountId,
       ...pageArguments(page),
-      p_artist_id: artist_id ?? null,
-      p_archived: archived ?? null,
-      p_pinned: pinned ?? null,
-      p_text: q ?? null,
-      p_waiting: waiting ?? false,
-      p_pinned_first: pinned_first ?? false,
+      artistId: artist_id ?? null,
+      archived: archived ?? null,
+      pinned: pinned ?? null,
+      text: q ?? null,
+      waiting: waiting ?? false,
+      pinnedFirst: pinned_first ?? false,
     },
     pageOf(storedFoundChat, page),
   );
@@ -238,9 +235,9 @@ async function chatPage(
     "get_chat_body_page",
     {
       ...args,
-      p_after_at: after?.created_at ?? null,
-      p_after_id: after?.id ?? null,
-      p_max_bytes: CHAT_PAGE_BYTES,
+      afterAt: after?.created_at ?? null,
+      afterId: after?.id ?? null,
+      maxBytes: CHAT_PAGE_BYTES,
     },
     z.array(z.string()),
   );
@@ -290,17 +287,17 @@ export function updateChatFields(
     "update_chat",
     {
       ...chatArguments(address),
-      p_title: changes.title ?? null,
-      p_model_id: changes.modelId ?? null,
-      p_instructions: changes.instructions ?? null,
-      p_template_id: changes.templateId || null,
-      p_removes_template: changes.templateId === "",
-      p_archived: changes.archived ?? null,
-      p_pinned: changes.pinned ?? null,
-      p_options: optionsIn(changes),
-      p_template_version: changes.template_version ?? null,
-      p_default_model_id: defaultModelId,
-      p_accepts_version: true,
+      title: changes.title ?? null,
+      modelId: changes.modelId ?? null,
+      instructions: changes.instructions ?? null,
+      templateId: changes.templateId || null,
+      removesTemplate: changes.templateId === "",
+      archived: changes.archived ?? null,
+      pinned: changes.pinned ?? null,
+      options: optionsIn(changes),
+      templateVersion: changes.template_version ?? null,
+      defaultModelId,
+      acceptsVersion: true,
     },
     z.union([oneChat, missing]),
   );
@@ -314,7 +311,7 @@ export const selectActiveChats = (
   db: Database,
   accountId: string,
   ids: readonly string[],
-): Promise<string[]> => call(db, "active_chats", { p_account_id: accountId, p_ids: ids });
+): Promise<string[]> => call(db, "active_chats", { accountId, ids });
 
 /** Deletes chats, and sessions that have none then. Returns the sandboxes of these sessions. */
 export const removeChats = (
@@ -325,6 +322,6 @@ export const removeChats = (
   call(
     db,
     "delete_chats",
-    { p_account_id: accountId, p_ids: ids },
+    { accountId, ids },
     z.object({ deleted: z.array(z.string()), sandboxes: z.array(storedSandbox) }),
   );

@@ -49,8 +49,8 @@ const put = found.extend({ created: z.boolean() });
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
 const at = ({ accountId, organizationId }: SkillOwner) => ({
-  p_account_id: accountId,
-  p_organization_id: organizationId ?? null,
+  accountId,
+  organizationId: organizationId ?? null,
 });
 
 const known = z.object({ skills: z.array(storedSkill), disabled: z.array(z.string()) });
@@ -71,7 +71,7 @@ export const selectSkill = (
   call(
     db,
     "get_skill",
-    { ...at(owner), p_name: name, p_version: version ?? null },
+    { ...at(owner), name, version: version ?? null },
     z.union([found, refusal]),
   );
 
@@ -87,13 +87,13 @@ export const putSkill = (
     "put_skill",
     {
       ...at(owner),
-      p_name: content.name,
-      p_description: content.description,
-      p_files: content.files,
-      p_bytes: content.bytes,
-      p_sha256: content.sha256,
-      p_origin: origin,
-      p_max: MAX_SKILLS,
+      name: content.name,
+      description: content.description,
+      files: content.files,
+      bytes: content.bytes,
+      sha256: content.sha256,
+      origin,
+      max: MAX_SKILLS,
     },
     z.union([put, refusal]),
   );
@@ -104,7 +104,7 @@ export const removeSkill = (
   owner: SkillOwner,
   name: string,
 ): Promise<AppError | undefined> =>
-  call(db, "delete_skill", { ...at(owner), p_name: name }, z.union([done, refusal]));
+  call(db, "delete_skill", { ...at(owner), name }, z.union([done, refusal]));
 
 /** Errors: 403 for members, 404. */
 export const enableSkill = (
@@ -114,12 +114,7 @@ export const enableSkill = (
   enabled: boolean,
   isBuiltIn: boolean,
 ): Promise<AppError | undefined> =>
-  call(
-    db,
-    "enable_skill",
-    { ...at(owner), p_name: name, p_enabled: enabled, p_is_built_in: isBuiltIn },
-    z.union([done, refusal]),
-  );
+  call(db, "enable_skill", { ...at(owner), name, enabled, isBuiltIn }, z.union([done, refusal]));
 
 const storedVersions = z.object({ versions: z.array(rowOf(skillVersion)) });
 
@@ -129,12 +124,7 @@ export const selectSkillVersions = (
   owner: SkillOwner,
   name: string,
 ): Promise<{ readonly versions: readonly SkillVersion[] } | AppError> =>
-  call(
-    db,
-    "list_skill_versions",
-    { ...at(owner), p_name: name },
-    z.union([storedVersions, refusal]),
-  );
+  call(db, "list_skill_versions", { ...at(owner), name }, z.union([storedVersions, refusal]));
 
 /** Errors: 403 for members, 404. */
 export const restoreSkill = (
@@ -143,12 +133,7 @@ export const restoreSkill = (
   name: string,
   version: number,
 ): Promise<StoredSkill | AppError> =>
-  call(
-    db,
-    "restore_skill",
-    { ...at(owner), p_name: name, p_version: version },
-    z.union([put, refusal]),
-  );
+  call(db, "restore_skill", { ...at(owner), name, version }, z.union([put, refusal]));
 
 const loaded = z.object({
   name: z.string(),
@@ -165,12 +150,7 @@ export const loadStoredSkill = (
   turnId: string,
   name: string,
 ): Promise<LoadedSkill | null> =>
-  call(
-    db,
-    "load_skill",
-    { p_account_id: accountId, p_turn_id: turnId, p_name: name },
-    loaded.nullable(),
-  );
+  call(db, "load_skill", { accountId, turnId, name }, loaded.nullable());
 
 /** Records that a turn has loaded a skill that is not stored. */
 export async function recordTurnSkill(
@@ -179,6 +159,5 @@ export async function recordTurnSkill(
   turnId: string,
   value: Pick<LoadedSkill, "name" | "source"> & { readonly sha256?: string },
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_skill: value };
-  await call(db, "record_turn_skill", args);
+  await call(db, "record_turn_skill", { accountId, turnId, skill: value });
 }

@@ -4,9 +4,9 @@
  */
 
 import type { SteeringMessage } from "@platform/agent/conversation";
-import { hasFiles } from "../running-turn/land-files.ts";
-import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
+import { type FileParts, prepareFiles, recordSources } from "../running-turn/message-files.ts";
 import type { ActiveTurn } from "../running-turn/state.ts";
+import { hasFiles } from "../running-turn/store-files.ts";
 import type { LoadedTurnKey } from "../running-turn/turn-key.ts";
 import { storeSteeringFiles, takeSteeringMessages } from "./store.ts";
 
@@ -22,7 +22,7 @@ export async function steerTurn(
   signal: AbortSignal,
 ): Promise<{ taken: readonly SteeringMessage[]; untrusted: ActiveTurn["untrusted"] }> {
   const messages = await takeSteeringMessages(app.db, key, step);
-  const untrusted = await meetFiles(app.db, turn, key.turnId, messages);
+  const untrusted = await recordSources(app.db, turn, key.turnId, messages);
   return { taken: await withSteeringFiles(app, key.turnId, turn, messages, signal), untrusted };
 }
 
@@ -36,7 +36,7 @@ export async function withSteeringFiles(
 ): Promise<SteeringMessage[]> {
   if (!hasFiles(steering)) return steering;
   const messages = steering.map(({ id, parts }) => ({ id, role: "user" as const, parts }));
-  const { history, shown } = await landMessages(app, turn, messages, signal, (changed) =>
+  const { history, shown } = await prepareFiles(app, turn, messages, signal, (changed) =>
     storeSteeringFiles(app.db, turnId, changed),
   );
   return steering.map((one, place) => ({

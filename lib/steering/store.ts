@@ -16,7 +16,7 @@ export function takeSteeringMessages(
   { accountId, turnId, load }: LoadedTurnKey,
   step: number,
 ): Promise<SteeringMessage[]> {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step };
+  const args = { accountId, turnId, load, step };
   return call(db, "take_steering_messages", args, z.array(stored<SteeringMessage>()));
 }
 
@@ -27,5 +27,5 @@ export async function storeSteeringFiles(
   messages: readonly UIMessage[],
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
-  await call(db, "store_steering_files", { p_turn_id: turnId, p_messages: changed });
+  await call(db, "store_steering_files", { turnId, messages: changed });
 }

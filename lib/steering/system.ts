@@ -10,7 +10,7 @@ export async function steering(step: Step<FileParts>): Promise<Decision> {
   const { taken, untrusted } = await steerTurn(step.app, step.key, turn, step.index, step.stop);
   const steering = [...turn.steering, ...taken];
   step.change({ steering });
-  step.meet(untrusted);
+  step.addSources(untrusted);
   const ofStep = steering.filter((message) => message.step === step.index);
   for (const chunk of steeringChunks(ofStep, step.progress?.steering)) step.write(chunk);
   return undefined;

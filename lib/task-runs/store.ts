@@ -60,10 +60,10 @@ const refusals = {
 } as const;
 
 /**
- * Inserts an active run, tagged for its account, which becomes CRASHED when nobody renews its lease. At most
- * one run with a given effect id is active or completed, across all processes: others get that run, whose
- * output is null while it is active. Errors: 402 when the budget is spent; 403 when the account has no room
- * for media; 429 when it has too many active runs.
+ * Inserts an active run, tagged for its account, which becomes CRASHED when its lease expires. At
+ * most one run with a given effect id is active or completed, across all processes: others get that
+ * run, whose output is null while it is active. Errors: 402 when the budget is spent; 403 when the
+ * account has no room for media; 429 when it has too many active runs.
  */
 export async function beginRun(
   db: Database,
@@ -71,19 +71,19 @@ export async function beginRun(
 ): Promise<{ readonly runId: string; readonly output?: unknown } | AppError> {
   const runId = `run_${randomBytes(12).toString("hex")}`;
   const args = {
-    p_id: runId,
-    p_account_id: run.accountId,
-    p_task_identifier: run.taskIdentifier,
-    p_payload: run.payload ?? null,
-    p_metadata: run.metadata,
-    p_lease_seconds: run.leaseSeconds,
-    p_effect_id: run.effectId,
-    p_at_once: run.maxActiveRuns,
-    p_idempotency_key: run.idempotencyKey,
-    p_media_limit_bytes: run.mediaLimitBytes,
-    p_artist_id: run.artistId ?? null,
-    p_credential_id: run.credentialId ?? null,
-    p_cost_usd: run.costUsd,
+    id: runId,
+    accountId: run.accountId,
+    taskIdentifier: run.taskIdentifier,
+    payload: run.payload ?? null,
+    metadata: run.metadata,
+    leaseSeconds: run.leaseSeconds,
+    effectId: run.effectId,
+    atOnce: run.maxActiveRuns,
+    idempotencyKey: run.idempotencyKey,
+    mediaLimitBytes: run.mediaLimitBytes,
+    artistId: run.artistId ?? null,
+    credentialId: run.credentialId ?? null,
+    costUsd: run.costUsd,
   };
   const answer = await call(db, "start_generation", args, begun);
   if (answer.outcome === "begun") return { runId };
@@ -101,12 +101,12 @@ export function renewLeases(
   ids: readonly string[],
   leaseSeconds: number,
 ): Promise<null> {
-  return call(db, "renew_task_leases", { p_ids: ids, p_lease_seconds: leaseSeconds });
+  return call(db, "renew_task_leases", { ids, leaseSeconds });
 }
 
 /** Replaces the given keys of the run's metadata and keeps the others. */
 export async function mergeMetadata(db: Database, id: string, metadata: JsonObject): Promise<void> {
-  await call(db, "note_task_progress", { p_id: id, p_metadata: metadata });
+  await call(db, "note_task_progress", { id, metadata });
 }
 
 /**
@@ -120,10 +120,10 @@ export async function endRun(
     | { readonly status: "FAILED"; readonly error: TaskRun["error"] },
 ): Promise<void> {
   const args = {
-    p_id: id,
-    p_status: end.status,
-    p_output: "output" in end ? end.output : null,
-    p_error: "error" in end ? end.error : null,
+    id,
+    status: end.status,
+    output: "output" in end ? end.output : null,
+    error: "error" in end ? end.error : null,
   };
   if (await call(db, "end_task_run", args)) webhookWorker.wake();
 }
@@ -140,13 +140,13 @@ export function selectRuns(
   db: Database,
   { accountId, limit, artistId }: RunPage,
 ): Promise<TaskRun[]> {
-  const args = { p_account_id: accountId, p_limit: limit, p_artist_id: artistId ?? null };
+  const args = { accountId, limit, artistId: artistId ?? null };
   return call(db, "list_task_runs", args, z.array(storedRun));
 }
 
 /** Returns null when the account has no such run. */
 export function selectRun(db: Database, accountId: string, id: string): Promise<TaskRun | null> {
-  return call(db, "get_task_run", { p_account_id: accountId, p_id: id }, storedRun.nullable());
+  return call(db, "get_task_run", { accountId, id }, storedRun.nullable());
 }
 
 /** Returns whether the credential that asked for a generation still may. */
@@ -155,12 +155,7 @@ export const hasAuthority = (
   accountId: string,
   runId: string,
   credentialId: string | null,
-): Promise<boolean> =>
-  call(db, "has_generation_authority", {
-    p_account_id: accountId,
-    p_run_id: runId,
-    p_credential_id: credentialId,
-  });
+): Promise<boolean> => call(db, "has_generation_authority", { accountId, runId, credentialId });
 
 /** Stores the input of a task's durable run until `takeJob`. */
 export async function queueJob(
@@ -169,13 +164,12 @@ export async function queueJob(
   runId: string,
   job: object,
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_run_id: runId, p_job: job };
-  await call(db, "queue_task_job", args);
+  await call(db, "queue_task_job", { accountId, runId, job });
 }
 
 /** Returns the job of an active run to one of all callers, and null to the others. */
 export const takeJob = (db: Database, accountId: string, runId: string): Promise<unknown> =>
-  call(db, "take_task_job", { p_account_id: accountId, p_run_id: runId }, z.unknown());
+  call(db, "take_task_job", { accountId, runId }, z.unknown());
 
 /** Records the run with which another service runs the task. */
 export async function recordRemoteRun(
@@ -184,6 +178,5 @@ export async function recordRemoteRun(
   id: string,
   remoteId: string,
 ): Promise<void> {
-  const args = { p_account_id: accountId, p_id: id, p_remote_run_id: remoteId };
-  await call(db, "record_remote_run", args);
+  await call(db, "record_remote_run", { accountId, id, remoteRunId: remoteId });
 }

@@ -22,10 +22,10 @@ import {
   type Firing,
   fireTask,
   fireTaskNow,
-  handOverFiring,
   recordStartedRun,
   refuseFiring,
   takeFirings,
+  transferFiring,
 } from "./store.ts";
 
 const BATCH = 100;
@@ -99,7 +99,7 @@ async function startAll(app: Needs, now: Date | null): Promise<number> {
   while (!drain().hasBegun) {
     const firings = await takeFirings(app.db, now, MAX_STARTS);
     const start = async (firing: Firing) =>
-      (await handOver(app, firing, now)) ? null : startTaken(app, firing, now);
+      (await handOver(app, firing, now)) ? null : startLeasedFiring(app, firing, now);
     const runs = await Promise.all(firings.map(start));
     started += runs.filter((run) => run !== null && !isAppError(run)).length;
     if (firings.length < MAX_STARTS) break;
@@ -124,7 +124,7 @@ async function handOver(
     const task = { accountId, taskIdentifier: "scheduled-prompt", taskRunId } as const;
     const remoteRunId = await taskRunner.start(task, log());
     if (isAppError(remoteRunId)) return false;
-    await handOverFiring(db, id, now, remoteRunId);
+    await transferFiring(db, id, now, remoteRunId);
     return true;
   } catch (error) {
     log().error({ err: error, taskRunId }, "a scheduled task could not be handed over");
@@ -137,7 +137,7 @@ async function handOver(
  * firing was given up, or null when it is tried again. Never throws: a firing that is not settled is taken again after
  * its lease.
  */
-export async function startTaken(
+export async function startLeasedFiring(
   app: RunParts,
   firing: Firing,
   now: Date | null,
@@ -161,10 +161,10 @@ export async function startTaken(
 
 /**
  * Starts the run of an event, whose sender waits for its id, and hands it over to the task runner, if any, afterwards.
- * Returns as `startTaken`.
+ * Returns as `startLeasedFiring`.
  */
 export async function startEvent(app: Needs, firing: Firing, keepAlive: Attempt["keepAlive"]) {
-  const run = await startTaken(app, firing, null);
+  const run = await startLeasedFiring(app, firing, null);
   if (run !== null && !isAppError(run)) keepAlive(handOver(app, firing, null));
   return run;
 }

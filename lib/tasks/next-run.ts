@@ -1,4 +1,4 @@
-/** Cron expressions in time zones, as of OCPS 1.0: five fields, of a minute to a weekday. */
+/** Cron expressions in time zones, as defined in OCPS 1.0: five fields, of a minute to a weekday. */
 import { Cron } from "croner";
 
 /**

@@ -3,7 +3,7 @@ import { startJob } from "../content/generation.ts";
 import type { Parts } from "../parts.ts";
 import { RUN_ID, taskRunNotFound } from "../task-runs/port.ts";
 import type { RunParts } from "../turns/start-run.ts";
-import { startTaken } from "./fire-tasks.ts";
+import { startLeasedFiring } from "./fire-tasks.ts";
 import { takeTaskRun } from "./store.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function startTaskRun(
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
   const found = RUN_ID.test(id) ? await takeTaskRun(app.db, id) : null;
   if (!found) return taskRunNotFound;
-  if (found.firing) await startTaken(app, found.firing, null);
+  if (found.firing) await startLeasedFiring(app, found.firing, null);
   if (found.job !== null) await startJob(app, found.job);
   return { id, status: found.status, finished_at: found.finishedAt };
 }

@@ -56,19 +56,19 @@ export function insertTask(
   nextRunAt: Date | null,
 ): Promise<Task | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_title: values.title,
-    p_prompt: values.prompt,
-    p_template_id: values.template_id ?? null,
-    p_template_version: values.template_version ?? null,
-    p_artist_id: values.artist_id ?? null,
-    p_model_id: values.model ?? null,
-    p_schedule: values.schedule,
-    p_timezone: values.timezone,
-    p_next_run_at: nextRunAt?.toISOString() ?? null,
-    p_max_tasks: MAX_TASKS,
-    p_options: optionsIn(values, taskOptionChanges),
+    accountId,
+    id,
+    title: values.title,
+    prompt: values.prompt,
+    templateId: values.template_id ?? null,
+    templateVersion: values.template_version ?? null,
+    artistId: values.artist_id ?? null,
+    modelId: values.model ?? null,
+    schedule: values.schedule,
+    timezone: values.timezone,
+    nextRunAt: nextRunAt?.toISOString() ?? null,
+    maxTasks: MAX_TASKS,
+    options: optionsIn(values, taskOptionChanges),
   };
   return call(db, "create_task", args, z.union([found, refused]));
 }
@@ -78,8 +78,7 @@ export function selectTasks(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Task>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call(db, "list_tasks", args, pageOf(storedTask, page));
+  return call(db, "list_tasks", { accountId, ...pageArguments(page) }, pageOf(storedTask, page));
 }
 
 /** Errors: 404 `Task not found`. */
@@ -89,13 +88,13 @@ export function selectTaskFirings(
   taskId: string,
   page: PageRequest,
 ): Promise<Page<TaskFiring> | AppError> {
-  const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
+  const args = { accountId, taskId, ...pageArguments(page) };
   return call(db, "list_task_firings", args, z.union([pageOf(storedFiring, page), refused]));
 }
 
 /** Errors: 404 `Task not found`. */
 export const selectTask = (db: Database, accountId: string, id: string): Promise<Task | AppError> =>
-  call(db, "get_task", { p_account_id: accountId, p_id: id }, z.union([found, refused]));
+  call(db, "get_task", { accountId, id }, z.union([found, refused]));
 
 /**
  * Changes a task as it was read. Errors: 404 `Task not found`, 404 `Template not found`, 409 when it has
@@ -110,23 +109,21 @@ export function updateTaskFields(
   nextRunAt: Date | null | undefined,
 ): Promise<Task | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: read.id,
-    p_title: changes.title ?? null,
-    p_prompt: changes.prompt ?? null,
-    p_template_id: changes.template_id || null,
-    p_artist_id: changes.artist_id || null,
-    p_model_id: changes.model || null,
-    p_schedule: changes.schedule ?? null,
-    p_timezone: changes.timezone ?? null,
-    p_clear: (["template_id", "artist_id", "model"] as const).filter(
-      (name) => changes[name] === "",
-    ),
-    p_reschedules: nextRunAt !== undefined,
-    p_next_run_at: nextRunAt?.toISOString() ?? null,
-    p_expected_updated_at: read.updated_at,
-    p_options: optionsIn(changes, taskOptionChanges),
-    p_template_version: changes.template_version ?? null,
+    accountId,
+    id: read.id,
+    title: changes.title ?? null,
+    prompt: changes.prompt ?? null,
+    templateId: changes.template_id || null,
+    artistId: changes.artist_id || null,
+    modelId: changes.model || null,
+    schedule: changes.schedule ?? null,
+    timezone: changes.timezone ?? null,
+    clear: (["template_id", "artist_id", "model"] as const).filter((name) => changes[name] === ""),
+    reschedules: nextRunAt !== undefined,
+    nextRunAt: nextRunAt?.toISOString() ?? null,
+    expectedUpdatedAt: read.updated_at,
+    options: optionsIn(changes, taskOptionChanges),
+    templateVersion: changes.template_version ?? null,
   };
   return call(db, "update_task", args, z.union([found, refused]));
 }
@@ -138,12 +135,7 @@ export function removeTask(
   id: string,
 ): Promise<AppError | undefined> {
   const deleted = z.object({ deleted: z.literal(true) }).transform(() => undefined);
-  return call(
-    db,
-    "delete_task",
-    { p_account_id: accountId, p_id: id },
-    z.union([deleted, refused]),
-  );
+  return call(db, "delete_task", { accountId, id }, z.union([deleted, refused]));
 }
 
 const due = z.object({
@@ -158,7 +150,7 @@ export const dueTasks = (
   db: Database,
   now: Date | null,
   limit: number,
-): Promise<z.output<typeof due>> => call(db, "due_tasks", { p_now: now, p_limit: limit }, due);
+): Promise<z.output<typeof due>> => call(db, "due_tasks", { now, limit }, due);
 
 /** Returns whether this call has made the firing of `expected`, and no other server. */
 export function fireTask(
@@ -168,8 +160,7 @@ export function fireTask(
   next: Date | null,
   now: Date | null,
 ): Promise<boolean> {
-  const args = { p_task_id: id, p_expected: expected, p_next: next, p_now: now };
-  return call(db, "fire_task", args);
+  return call(db, "fire_task", { taskId: id, expected, next, now });
 }
 
 export const firing = z.object({
@@ -207,8 +198,7 @@ export const LEASE_SECONDS = 60;
 
 /** Leases waiting firings of all accounts. */
 export function takeFirings(db: Database, now: Date | null, limit: number): Promise<Firing[]> {
-  const args = { p_now: now, p_lease_seconds: LEASE_SECONDS, p_limit: limit };
-  return call(db, "take_firings", args, z.array(firing));
+  return call(db, "take_firings", { now, leaseSeconds: LEASE_SECONDS, limit }, z.array(firing));
 }
 
 const taken = z.object({
@@ -226,24 +216,19 @@ export const takeTaskRun = (
   db: Database,
   taskRunId: string,
 ): Promise<z.output<typeof taken> | null> =>
-  call(db, "take_task_run", { p_id: taskRunId, p_lease_seconds: LEASE_SECONDS }, taken.nullable());
+  call(db, "take_task_run", { id: taskRunId, leaseSeconds: LEASE_SECONDS }, taken.nullable());
 
 /** A firing whose task another service has been given is started here when it is not asked for by then. */
-const PATIENCE_SECONDS = 5 * 60;
+const START_TIMEOUT_SECONDS = 5 * 60;
 
 /** @param remoteRunId the run of the other service */
-export async function handOverFiring(
+export async function transferFiring(
   db: Database,
   id: string,
   now: Date | null,
   remoteRunId: string,
 ): Promise<void> {
-  const args = {
-    p_id: id,
-    p_now: now,
-    p_patience_seconds: PATIENCE_SECONDS,
-    p_remote_run_id: remoteRunId,
-  };
+  const args = { id, now, patienceSeconds: START_TIMEOUT_SECONDS, remoteRunId };
   await call(db, "hand_over_firing", args);
 }
 
@@ -255,13 +240,7 @@ export function fireTaskNow(
   firingId: string,
   idempotencyKey: string | null,
 ): Promise<Firing | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_firing_id: firingId,
-    p_lease_seconds: LEASE_SECONDS,
-    p_idempotency_key: idempotencyKey,
-  };
+  const args = { accountId, id, firingId, leaseSeconds: LEASE_SECONDS, idempotencyKey };
   const made = z.object({ firing }).transform((answer) => answer.firing);
   return call(db, "fire_task_now", args, z.union([made, refused]));
 }
@@ -272,8 +251,7 @@ export async function recordStartedRun(
   run: { readonly runId: string; readonly chatId: string; readonly sessionId: string },
 ): Promise<void> {
   const { runId, chatId, sessionId } = run;
-  const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
-  await call(db, "record_started_run", args);
+  await call(db, "record_started_run", { id, runId, chatId, sessionId });
 }
 
 /** A refused firing is tried again for so long. */
@@ -287,13 +265,7 @@ export async function refuseFiring(
   retrySeconds: number,
   refusal: string | null,
 ): Promise<void> {
-  const args = {
-    p_id: id,
-    p_now: now,
-    p_retry_seconds: retrySeconds,
-    p_max_age_seconds: MAX_REFUSED_SECONDS,
-    p_refusal: refusal,
-  };
+  const args = { id, now, retrySeconds, maxAgeSeconds: MAX_REFUSED_SECONDS, refusal };
   await call(db, "refuse_firing", args);
 }
 
@@ -303,11 +275,10 @@ export async function endFiring(
   status: "FAILED" | "CANCELED",
   { code, message }: Pick<AppError, "code" | "message">,
 ): Promise<void> {
-  const args = { p_id: id, p_status: status, p_code: code, p_message: message };
-  await call(db, "end_firing", args);
+  await call(db, "end_firing", { id, status, code, message });
 }
 
 /** Takes back a firing whose run has been refused. */
 export async function discardFiring(db: Database, id: string): Promise<void> {
-  await call(db, "discard_firing", { p_id: id });
+  await call(db, "discard_firing", { id });
 }

@@ -1,4 +1,4 @@
-/** Checks what a caller asks of an agent before it is stored. */
+/** Checks a caller's options for an agent before they are stored. */
 
 import { checkSchema } from "@platform/agent/output/check-output";
 import type { JsonSchema } from "@platform/agent/output/json-schema";
@@ -27,7 +27,7 @@ export async function checkOptions(
     });
   }
   if (mcp_servers?.length) {
-    const args = { p_account_id: accountId, p_names: [...mcp_servers] };
+    const args = { accountId, names: [...mcp_servers] };
     const [missing] = await call(app.db, "missing_mcp_servers", args);
     if (missing !== undefined) {
       return invalidField("mcp_servers", `mcp_servers: the account has no MCP server ${missing}`);

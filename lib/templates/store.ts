@@ -56,7 +56,7 @@ export function insertTemplate(
   return call(
     db,
     "create_agent_template",
-    { ...templateArguments(accountId, values), p_id: id, p_turn_id: turnId },
+    { ...templateArguments(accountId, values), id, turnId },
     found,
   );
 }
@@ -66,7 +66,7 @@ export function selectTemplates(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Template>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_agent_templates", args, pageOf(storedTemplate, page));
 }
 
@@ -76,12 +76,7 @@ export function selectTemplate(
   accountId: string,
   id: string,
 ): Promise<Template | AppError> {
-  return call(
-    db,
-    "get_agent_template",
-    { p_account_id: accountId, p_id: id },
-    z.union([found, missing]),
-  );
+  return call(db, "get_agent_template", { accountId, id }, z.union([found, missing]));
 }
 
 /** Errors: 403 for a visible template of another account; 404. */
@@ -94,7 +89,7 @@ export function updateTemplate(
   return call(
     db,
     "update_agent_template",
-    { ...templateArguments(accountId, changes), p_id: id },
+    { ...templateArguments(accountId, changes), id },
     z.union([found, refusal("change")]),
   );
 }
@@ -108,7 +103,7 @@ export function removeTemplate(
   return call(
     db,
     "delete_agent_template",
-    { p_account_id: accountId, p_id: id },
+    { accountId, id },
     z.union([z.object({ deleted: z.literal(true) }).transform(() => undefined), refusal("delete")]),
   );
 }
@@ -123,7 +118,7 @@ export function updateFavorite(
   return call(
     db,
     "set_agent_template_favorite",
-    { p_account_id: accountId, p_id: id, p_is_favourite: isFavourite },
+    { accountId, id, isFavourite },
     z.union([found, missing]),
   );
 }
@@ -137,7 +132,7 @@ export function selectTemplateVersions(
   id: string,
   page: PageRequest,
 ): Promise<Page<z.output<typeof listedVersion>> | AppError> {
-  const args = { p_account_id: accountId, p_id: id, ...pageArguments(page) };
+  const args = { accountId, id, ...pageArguments(page) };
   return call(
     db,
     "list_agent_template_versions",
@@ -164,7 +159,7 @@ export const selectTemplateVersion = (
   call(
     db,
     "get_agent_template_version",
-    { p_account_id: accountId, p_id: id, p_version: version, p_compare_to: compareTo ?? null },
+    { accountId, id, version, compareTo: compareTo ?? null },
     z.union([foundVersion, missing]),
   );
 
@@ -178,19 +173,19 @@ export const restoreTemplate = (
   call(
     db,
     "restore_agent_template",
-    { p_account_id: accountId, p_id: id, p_version: version },
+    { accountId, id, version },
     z.union([found, missing, refusal("change")]),
   );
 
 function templateArguments(accountId: string, values: TemplateChanges) {
   return {
-    p_account_id: accountId,
-    p_title: values.title ?? null,
-    p_description: values.description ?? null,
-    p_prompt: values.prompt ?? null,
-    p_tags: values.tags ?? null,
-    p_is_private: values.is_private ?? null,
-    p_share_emails: values.share_emails ?? null,
-    p_options: optionsIn(values, templateOptionChanges),
+    accountId,
+    title: values.title ?? null,
+    description: values.description ?? null,
+    prompt: values.prompt ?? null,
+    tags: values.tags ?? null,
+    isPrivate: values.is_private ?? null,
+    shareEmails: values.share_emails ?? null,
+    options: optionsIn(values, templateOptionChanges),
   };
 }

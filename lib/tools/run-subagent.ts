@@ -23,12 +23,12 @@ import { recordUsage } from "../running-turn/store.ts";
 import { openSandbox } from "../running-turn/turn-sandbox.ts";
 import { completeSubagentCall, loadSubagent } from "./store.ts";
 
-/** What a client sees of a subagent while it works. */
+/** The client's view of a subagent while it works. */
 type SubagentProgress = Readonly<{
   title: string;
   steps: { readonly tool: string; readonly summary: string }[];
   text: string;
-  /** Of the command that runs, as of `liveOutput`. */
+  /** The live output of the running command. */
   output?: JSONValue;
 }>;
 
@@ -50,7 +50,7 @@ export interface SubagentRun {
 
 /** More model calls than one step of a subagent makes. */
 const CALLS_OF_A_STEP = 20;
-/** What is shown is bounded, because all of it is sent again with each step. */
+/** The summary is bounded, because all of it is sent again with each step. */
 const MAX_SUMMARY_CHARS = 100;
 const MAX_SHOWN_CALLS = 100;
 const MAX_SHOWN_CHARS = 2_000;

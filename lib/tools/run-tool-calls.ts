@@ -64,7 +64,7 @@ const INTERRUPTED: JSONValue = {
  * Runs the calls in parallel, each at most once in the life of the turn: a call is recorded before
  * it starts and when it has ended. A call that has started but not ended was cut by a crash; its
  * result says so.
- * @returns the message with the results for the model, or null when there are no calls.
+ * @returns the message with the results for the model; null if there are no calls.
  */
 export async function runToolCalls(
   app: ToolParts,
@@ -135,7 +135,7 @@ export async function runToolCalls(
   };
 }
 
-/** Rejects only after all have settled: a repeated step must meet no call that still runs. */
+/** Rejects only after all have settled: a repeated step must addSources no call that still runs. */
 async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);
@@ -176,9 +176,9 @@ async function runAndRecord(
           },
         }),
     });
-  // Of the approval, if the call was asked for: by it a repeated call finds what it has made before.
+  // The approval's id, if the call was approved: a repeated call uses it to find its earlier effect.
   const effectId = approvalIdOf(turnId, callId);
-  let met: readonly UntrustedSource[] = [];
+  let untrusted: readonly UntrustedSource[] = [];
   const live = call.name === "bash" ? liveOutput(environment.env, show) : null;
   const context = {
     ...environment,
@@ -192,12 +192,12 @@ async function runAndRecord(
     listTasks: async () => (await app.agentTasks()).listTasks(app.db, turn.account_id),
     makeMedia: (request: MediaRequest) =>
       makeMedia(app, { turnId, runId, turn, effectId, isRepeated, signal }, request),
-    meet: (...sources: UntrustedSource[]) => {
-      met = withSources(met, sources);
+    addSources: (...sources: UntrustedSource[]) => {
+      untrusted = withSources(untrusted, sources);
     },
   };
   const denial = step.denials.get(call.id);
-  // A command that can reach the web may store what it reads there before it ends.
+  // A command that can reach the web may store downloaded content before it ends.
   if (call.name === "bash" && environment.canReachWeb && !denial) {
     await markUntrusted(app.db, { accountId: turn.account_id, turnId }, [
       { kind: "web", name: "commands" },
@@ -207,7 +207,7 @@ async function runAndRecord(
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn).finally(() => live?.end());
   const end = await throughOutage(() =>
-    finishTool(app.db, { accountId: turn.account_id, turnId }, callId, output, met),
+    finishTool(app.db, { accountId: turn.account_id, turnId }, callId, output, untrusted),
   );
   if (end) step.update(end);
   return output;

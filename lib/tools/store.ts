@@ -17,7 +17,7 @@ export function startTools(
   turnId: string,
   callIds: readonly string[],
 ): Promise<KnownCall[]> {
-  return call(db, "start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
+  return call(db, "start_tools", { turnId, callIds }, knownCalls);
 }
 
 const toolEnd = z.object({
@@ -29,8 +29,8 @@ export type ToolEnd = z.output<typeof toolEnd>;
 
 /**
  * Records the output of a call.
- * @param met the untrusted content of the output
- * @returns all that the turn has met, whether its account has a budget, and whether messages wait to steer
+ * @param sources the untrusted content of the output
+ * @returns all that the turn has sources, whether its account has a budget, and whether messages wait to steer
  * it; null if it is gone
  */
 export function finishTool(
@@ -38,15 +38,15 @@ export function finishTool(
   { accountId, turnId }: TurnKey,
   callId: string,
   output: unknown,
-  met: readonly UntrustedSource[] = [],
+  sources: readonly UntrustedSource[] = [],
 ): Promise<ToolEnd | null> {
   const args = {
-    p_turn_id: turnId,
-    p_call_id: callId,
+    turnId,
+    callId,
     // Wrapped, because the embedded REST server cannot pass a bare JSON string.
-    p_output: { value: output },
-    p_account_id: accountId,
-    p_sources: met.length > 0 ? met : null,
+    output: { value: output },
+    accountId,
+    sources: sources.length > 0 ? sources : null,
   };
   return call(db, "finish_tool", args, toolEnd.nullable());
 }
@@ -57,8 +57,7 @@ export function findFinishedTools(
   turnId: string,
   callIds: readonly string[],
 ): Promise<string[]> {
-  const args = { p_turn_id: turnId, p_call_ids: callIds };
-  return call(db, "finished_tools", args);
+  return call(db, "finished_tools", { turnId, callIds });
 }
 
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */
@@ -66,9 +65,9 @@ export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
 }
 
-/** Loads what a subagent continues with; nothing when its turn was deleted. */
+/** Loads the state of a subagent; nothing if its turn was deleted. */
 export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey, callId: string) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
+  const args = { accountId, turnId, toolCallId: callId };
   const schema = z.object({
     steps: z.array(stored<StepResult>()),
     compaction: compaction.nullable(),
@@ -79,7 +78,7 @@ export async function loadSubagent(db: Database, { accountId, turnId }: TurnKey,
 }
 
 /**
- * Stores the result of a model call of a subagent and what it has used.
+ * Stores the result of a model call of a subagent, and its usage.
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeSubagentCall(
@@ -88,15 +87,7 @@ export async function completeSubagentCall(
   callId: string,
   { index, result, usage }: MeasuredStep,
 ): Promise<{ hasBudget: boolean }> {
-  const args = {
-    p_account_id: accountId,
-    p_turn_id: turnId,
-    p_load: load,
-    p_tool_call_id: callId,
-    p_index: index,
-    p_result: result,
-    p_usage: usage,
-  };
+  const args = { accountId, turnId, load, toolCallId: callId, index, result, usage };
   const { superseded, has_budget } = await call(
     db,
     "complete_subagent_call",

@@ -32,7 +32,7 @@ export async function tools(step: Step<ToolParts>): Promise<Decision> {
     turn,
     previous.calls,
     used,
-    async (met) => step.meet(await markUntrusted(step.app.db, step.key, met)),
+    async (sources) => step.addSources(await markUntrusted(step.app.db, step.key, sources)),
   );
   step.current = { ...step.current, workspaceUse };
   // The results of the client are recorded like the results of other tools.
@@ -47,7 +47,7 @@ export async function tools(step: Step<ToolParts>): Promise<Decision> {
 /** Lets the turn wait for the client that is to answer calls. */
 export async function clientAnswers(step: Step<ToolParts>): Promise<Decision> {
   const { turn, steps, call } = step.current;
-  // A call that has started is recorded with its usage, also when it is cancelled at once.
+  // A call that has started is recorded with its usage, even if it is cancelled at once.
   if (step.stop.aborted && !call) return CANCELLED;
   if (step.openCalls.length > 0) {
     if (turn.headless) return { waitsFor: step.openCalls, maxSeconds: MAX_WAIT_S };
@@ -99,7 +99,7 @@ async function runCalls(
     untrusted: () => step.current.turn.untrusted,
     update: ({ untrusted, has_budget, has_steering }) => {
       hasSteering ||= has_steering;
-      step.meet(untrusted);
+      step.addSources(untrusted);
       step.change({ has_budget });
     },
     signal: step.stop,

@@ -44,7 +44,7 @@ export interface ToolEnvironment
     | "judgedRequest"
     | "listTasks"
     | "makeMedia"
-    | "meet"
+    | "addSources"
     | "runSubagent"
     | "scheduleTask"
     | "searchWeb"
@@ -88,7 +88,7 @@ export async function toolEnvironment(
   { turn, turnId, calls, credential = "key", signal, untrusted }: ToolWork,
 ): Promise<ToolEnvironment> {
   const { options } = turn;
-  // What the tool fetch must ask for, commands cannot do without a question.
+  // Requests that the tool fetch must ask for are refused to commands, which cannot ask.
   const asks = decisionOn("fetch", { decisions: turn.decisions, untrusted: untrusted() }) !== "run";
   const policies: TurnPolicies = [
     ...(options.network_policies ?? []),

@@ -48,7 +48,7 @@ const mayWrite = ({ options }: TurnState): boolean => (options.workspace ?? "wri
  * Gives the sandbox the files of the workspace before the first tools of the turn that need them, and notes
  * when a tool can change files. A failure is logged, and the tools run without the newer files.
  * @param used how the turn has used the workspace before
- * @param meet gets the files that were written from the words of strangers
+ * @param addSources gets the files that were written from the words of strangers
  */
 export async function prepareWorkspace(
   app: Needs,
@@ -56,7 +56,7 @@ export async function prepareWorkspace(
   turn: TurnState,
   calls: readonly ToolCall[],
   used: WorkspaceUse,
-  meet: (sources: readonly UntrustedSource[]) => Promise<void>,
+  addSources: (sources: readonly UntrustedSource[]) => Promise<void>,
 ): Promise<WorkspaceUse> {
   const use = accessOf(calls);
   const checkout =
@@ -66,7 +66,7 @@ export async function prepareWorkspace(
   try {
     const begun = await beginUse(app.db, checkout, writes && use === "write");
     if (isAppError(begun)) return used;
-    if (begun.untrusted.length > 0) await meet(begun.untrusted);
+    if (begun.untrusted.length > 0) await addSources(begun.untrusted);
     if (!begun.is_current && used === "none") {
       // A turn that may only read also stores the changes of an earlier one that died.
       const stores = writes || begun.is_dirty;

@@ -77,8 +77,8 @@ export function isSigned(
 }
 
 /**
- * Returns whether Composio has signed a message, within five minutes: as Standard Webhooks do, but with the secret as
- * it is written, and not what it stands for in base64.
+ * Returns whether Composio has signed a message, within five minutes: like Standard Webhooks, but
+ * with the secret as written instead of its base64-decoded bytes.
  */
 export function isFromComposio(headers: Headers, body: Uint8Array): boolean {
   const { COMPOSIO_WEBHOOK_SECRET: secret } = config();

@@ -28,7 +28,7 @@ import {
 
 type Created = (WebhookTrigger & { readonly secret: string }) | ConnectorTrigger;
 
-/** Creates a trigger, and returns it, one of the kind `webhook` with its secret. Errors: as of its kind. */
+/** Creates a trigger, and returns it; a `webhook` with its secret. Errors: the errors of its kind. */
 export const createTrigger = (
   app: Parts<"db" | "connectors">,
   accountId: string,

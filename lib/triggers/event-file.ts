@@ -3,7 +3,7 @@
 import { type AppError, appError } from "@platform/endpoint/contract/app-error";
 import { measureJson } from "@platform/kit/measure-json";
 
-/** As of every other body of the API. */
+/** The same as for every other body of the API. */
 const MAX_DEPTH = 100;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i;
 
@@ -32,7 +32,7 @@ export function eventFile(contentType: string | null, body: Uint8Array): EventFi
   return { content: JSON.stringify({ content_type: contentType, ...content }), json: undefined };
 }
 
-/** Returns null for bytes that are no text. */
+/** Returns null for bytes that are not text. */
 function textOf(body: Uint8Array): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);

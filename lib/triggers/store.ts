@@ -86,14 +86,14 @@ export function insertTrigger(
   values: Pick<NewWebhook, "secret_in_url"> & SecretOfTrigger,
 ): Promise<WebhookTrigger | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_task_id: taskId,
-    p_id: values.id,
-    p_kind: "webhook",
-    p_signature: values.signature,
-    p_secret: values.secret,
-    p_secret_in_url: values.secret_in_url,
-    p_max: MAX_TRIGGERS,
+    accountId,
+    taskId,
+    id: values.id,
+    kind: "webhook",
+    signature: values.signature,
+    secret: values.secret,
+    secretInUrl: values.secret_in_url,
+    max: MAX_TRIGGERS,
   };
   const made = z.object({ trigger: storedWebhook }).transform((answer) => answer.trigger);
   return call(db, "create_task_trigger", args, z.union([made, refused]));
@@ -107,13 +107,13 @@ export function beginConnectorTrigger(
   values: Pick<NewConnector, "connector" | "event" | "config"> & { readonly id: string },
 ): Promise<AppError | undefined> {
   const args = {
-    p_account_id: accountId,
-    p_task_id: taskId,
-    p_id: values.id,
-    p_connector: values.connector,
-    p_event: values.event,
-    p_config: values.config,
-    p_max: MAX_TRIGGERS,
+    accountId,
+    taskId,
+    id: values.id,
+    connector: values.connector,
+    event: values.event,
+    config: values.config,
+    max: MAX_TRIGGERS,
   };
   const begun = z.object({ begun: z.literal(true) }).transform(() => undefined);
   return call(db, "begin_connector_trigger", args, z.union([begun, refused]));
@@ -126,7 +126,7 @@ export function confirmConnectorTrigger(
   id: string,
   sourceId: string,
 ): Promise<ConnectorTrigger | AppError> {
-  const args = { p_account_id: accountId, p_id: id, p_source_id: sourceId, p_max: MAX_SUBSCRIBERS };
+  const args = { accountId, id, sourceId, max: MAX_SUBSCRIBERS };
   const made = z.object({ trigger: storedConnector }).transform((answer) => answer.trigger);
   return call(db, "confirm_connector_trigger", args, z.union([made, refused]));
 }
@@ -140,7 +140,7 @@ export const triggersOfSource = (
   call(
     db,
     "triggers_of_source",
-    { p_account_id: accountId, p_source_id: sourceId, p_limit: MAX_SUBSCRIBERS },
+    { accountId, sourceId, limit: MAX_SUBSCRIBERS },
     z.array(z.object({ id: z.string(), connector: z.string() })),
   );
 
@@ -160,10 +160,10 @@ export const recordNotice = (
   { accountId, connectionId, sourceId, connector, reason }: ConnectorNotice,
   { eventId, size, sha256 }: Pick<NewEvent, "eventId" | "size" | "sha256">,
 ): Promise<number> => {
-  const args = { p_account_id: accountId, p_connection_id: connectionId };
-  const end = { p_source_id: sourceId ?? null, p_connector: connector ?? null };
-  const message = { p_event_id: eventId, p_size: size, p_sha256: sha256 };
-  const notice = { ...args, ...end, p_reason: reason ?? null, ...message };
+  const args = { accountId, connectionId };
+  const end = { sourceId: sourceId ?? null, connector: connector ?? null };
+  const message = { eventId, size, sha256 };
+  const notice = { ...args, ...end, reason: reason ?? null, ...message };
   return call(db, "record_connector_notice", notice);
 };
 
@@ -174,7 +174,7 @@ export function selectTriggers(
   taskId: string,
   page: PageRequest,
 ): Promise<Page<Trigger> | AppError> {
-  const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
+  const args = { accountId, taskId, ...pageArguments(page) };
   return call(db, "list_task_triggers", args, z.union([pageOf(storedTrigger, page), refused]));
 }
 
@@ -190,8 +190,8 @@ export function selectTriggerEvents(
   path: TriggerPath,
   page: PageRequest,
 ): Promise<Page<TriggerEvent> | AppError> {
-  const { id: p_task_id, trigger_id: p_trigger_id } = path;
-  const args = { p_account_id: accountId, p_task_id, p_trigger_id, ...pageArguments(page) };
+  const { id: taskId, trigger_id: triggerId } = path;
+  const args = { accountId, taskId, triggerId, ...pageArguments(page) };
   return call(db, "list_trigger_events", args, z.union([pageOf(storedEvent, page), refused]));
 }
 
@@ -201,7 +201,7 @@ export async function removeTrigger(
   accountId: string,
   path: TriggerPath,
 ): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_task_id: path.id, p_id: path.trigger_id };
+  const args = { accountId, taskId: path.id, id: path.trigger_id };
   const isDeleted = await call(db, "delete_task_trigger", args);
   return isDeleted ? undefined : triggerNotFound;
 }
@@ -229,7 +229,7 @@ export async function openTrigger(
   address: string,
 ): Promise<(SecretOfTrigger & { accountId: string; secretInUrl: boolean }) | AppError> {
   const { ADDRESS_RATE_LIMIT } = config();
-  const args = { p_id: id, p_address: address, p_address_limit: ADDRESS_RATE_LIMIT };
+  const args = { id, address, addressLimit: ADDRESS_RATE_LIMIT };
   const found = await call(db, "open_trigger", args, opened);
   if (found.outcome === "limited") return tooManyRequests({ by: "address", ...found.rate });
   return found.outcome === "unknown" ? unauthorized : { id, ...found };
@@ -283,7 +283,7 @@ export interface NewEvent {
 
 /** Returns the state of an event that `insertEvent` has returned. */
 export const readEvent = (db: Database, id: string): Promise<EventState> =>
-  call(db, "trigger_event_state", { p_id: id }, state);
+  call(db, "trigger_event_state", { id }, state);
 
 /**
  * Accepts an event and leases its firing, or finds the event of an earlier request with the same `eventId`. Errors: 401
@@ -295,15 +295,15 @@ export function insertEvent(
   event: NewEvent,
 ): Promise<z.output<typeof received> | AppError> {
   const args = {
-    p_trigger_id: triggerId,
-    p_id: event.id,
-    p_event_id: event.eventId,
-    p_content_type: event.contentType,
-    p_size: event.size,
-    p_sha256: event.sha256,
-    p_content: event.content,
-    p_max_per_hour: MAX_EVENTS_PER_HOUR,
-    p_lease_seconds: LEASE_SECONDS,
+    triggerId,
+    id: event.id,
+    eventId: event.eventId,
+    contentType: event.contentType,
+    size: event.size,
+    sha256: event.sha256,
+    content: event.content,
+    maxPerHour: MAX_EVENTS_PER_HOUR,
+    leaseSeconds: LEASE_SECONDS,
   };
   return call(db, "receive_trigger_event", args, z.union([received, notReceived]));
 }

@@ -1,6 +1,6 @@
 /** Calls the model, with a smaller request while that is rejected as too long. */
 import { type ContextParts, callWithinContext } from "../context/fit-context.ts";
-import { fitStep, orRefusal, showCompaction } from "../context/system.ts";
+import { fitStep, refuseStepOn, showCompaction } from "../context/system.ts";
 import { ModelCall } from "../running-turn/model-call.ts";
 import { reservesCalls } from "../running-turn/state.ts";
 import type { Decision, Step } from "../running-turn/step.ts";
@@ -9,7 +9,7 @@ import { openSandbox } from "../running-turn/turn-sandbox.ts";
 export async function modelCall(step: Step<ContextParts>): Promise<Decision> {
   if (step.answer) return undefined;
   let isOpen = false;
-  await orRefusal(step, async () => {
+  await refuseStepOn(step, async () => {
     const { answer } = await callWithinContext(
       async (pass, rejected) => (pass === 0 ? step.context : fitStep(step, pass, rejected)),
       async (context) => {

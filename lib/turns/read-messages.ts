@@ -138,7 +138,7 @@ type Part = UIMessage["parts"][number];
 const isCallOfClient = (part: Part): part is Extract<Part, { toolCallId: string }> =>
   isStaticToolUIPart(part) && !isServerTool(getStaticToolName(part));
 
-/** Returns what the client's part adds to the open call; undefined if it is no result. */
+/** Returns the fields that the client's part adds to the open call; undefined if it is not a result. */
 function resultIn(call: Part, answer: Part | undefined) {
   if (!answer || !isToolUIPart(answer)) return undefined;
   if (call.type === "tool-ask_user_question") {

@@ -4,11 +4,11 @@ import { builtInsToLoad } from "@platform/skills/prompt-skills";
 import type { TurnLog } from "../engine/port.ts";
 import type { Parts } from "../parts.ts";
 import type { Database } from "../platform/database/port.ts";
-import { hasFiles } from "../running-turn/land-files.ts";
-import { type FileParts, landMessages, meetFiles } from "../running-turn/message-files.ts";
+import { type FileParts, prepareFiles, recordSources } from "../running-turn/message-files.ts";
 import { parseChunks, readProgress } from "../running-turn/read-chunks.ts";
 import type { ActiveTurn } from "../running-turn/state.ts";
 import { type ModelSteps, type RunningTurn, Step } from "../running-turn/step.ts";
+import { hasFiles } from "../running-turn/store-files.ts";
 import { recordTurnSkill } from "../skills/store.ts";
 import { withSteeringFiles } from "../steering/steer-turn.ts";
 import { writeLastChunks } from "./finish-stream.ts";
@@ -169,10 +169,10 @@ async function withFiles(
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
-  const untrusted = await meetFiles(app.db, turn, turnId, [...turn.history, ...turn.steering]);
+  const untrusted = await recordSources(app.db, turn, turnId, [...turn.history, ...turn.steering]);
   const steering = await withSteeringFiles(app, turnId, turn, turn.steering, signal);
   if (!hasFiles(turn.history)) return { ...turn, untrusted, steering };
-  const { shown } = await landMessages(app, turn, turn.history, signal, (changed, history) =>
+  const { shown } = await prepareFiles(app, turn, turn.history, signal, (changed, history) =>
     storeFileParts(app.db, turnId, changed, history),
   );
   return { ...turn, untrusted, steering, history: [...shown] };

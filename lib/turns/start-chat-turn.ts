@@ -61,10 +61,10 @@ async function startTurnById(
     app.db,
     "open_chat",
     {
-      p_account_id: accountId,
-      p_chat_id: UUID.test(id) ? id : null,
-      p_named_id: namedChatId(accountId, id),
-      p_model_id: app.models.defaultModelId,
+      accountId,
+      chatId: UUID.test(id) ? id : null,
+      namedId: namedChatId(accountId, id),
+      modelId: app.models.defaultModelId,
     },
     openedChat,
   );
@@ -96,8 +96,7 @@ async function discardEmptySession(
   log: Logger,
 ): Promise<void> {
   try {
-    const args = { p_account_id: accountId, p_session_id: sessionId };
-    const isDiscarded = await call(app.db, "discard_empty_session", args);
+    const isDiscarded = await call(app.db, "discard_empty_session", { accountId, sessionId });
     if (isDiscarded) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an empty session could not be discarded");

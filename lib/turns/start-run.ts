@@ -31,7 +31,7 @@ import { assignRun, discardRun, type ProvisionedRun, provisionRun } from "./stor
 
 export interface RunRequest extends RunOptions {
   readonly caller: Caller;
-  /** Requests with the same id get the same run, also when one of them was cut by a crash. */
+  /** Requests with the same id get the same run, even if a crash interrupted one of them. */
   readonly effectId: string;
   /** Default: `headless`. */
   readonly kind?: "headless" | "task";
@@ -50,7 +50,7 @@ export interface RunRequest extends RunOptions {
   readonly output_schema?: JsonSchema | null | undefined;
   /** The tools that the client runs. */
   readonly client_tools?: readonly ClientTool[] | null | undefined;
-  /** Who gets the result. */
+  /** The recipients of the result. */
   readonly deliver?: Deliver | null | undefined;
   /** The words of strangers in `given`. */
   readonly untrusted?: readonly UntrustedSource[];

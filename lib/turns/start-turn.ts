@@ -124,7 +124,7 @@ export async function startTurn(
       return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }
     case "queued":
-      await hastenTurn(app, request.chatId, outcome);
+      await unblockTurn(app, request.chatId, outcome);
       return { accountId: request.caller.accountId, turnId: outcome.turn_id };
     case "waiting":
       await unblockQueuedTurn(app, request.chatId);
@@ -169,7 +169,7 @@ export async function startTurn(
 }
 
 /** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
-async function hastenTurn(
+async function unblockTurn(
   app: Needs,
   chatId: string,
   queued: Extract<ClaimOutcome, { outcome: "queued" }>,

@@ -13,7 +13,7 @@ import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { Parts } from "../parts.ts";
 import { abandonTurn } from "./store/claims.ts";
-import { beginQueuedTurn, chatsToBegin, dequeueTurn, takeOverClaim } from "./store/queued-turns.ts";
+import { beginQueuedTurn, dequeueTurn, queuedChats, takeOverClaim } from "./store/queued-turns.ts";
 import { turnsToWake } from "./store/runs.ts";
 
 /**
@@ -89,7 +89,7 @@ async function takeOverClaims({ db, engine }: Parts<"db" | "engine">): Promise<v
  */
 export function scheduleQueuedTurns(app: Parts<"db" | "engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
-    const chatIds = await continueTrace(undefined, () => chatsToBegin(app.db, BATCH));
+    const chatIds = await continueTrace(undefined, () => queuedChats(app.db, BATCH));
     for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
     await continueTrace(undefined, () => takeOverClaims(app));
     const turnIds = await continueTrace(undefined, () => turnsToWake(app.db, BATCH, SWEEP_SECONDS));

@@ -16,7 +16,7 @@ const HEARTBEAT_MS = 15_000;
 const MAX_WRITE_CHARS = 256 * 1024;
 
 /** How often a turn that waits is looked up. Its first chunk ends the wait earlier. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 const dropped: readonly UIMessageChunk[] = [
   { type: "error", errorText: "The message was dropped before its turn: send it again" },
@@ -144,7 +144,7 @@ export async function streamResponse(
 }
 
 /** How long the look after a request for an approval waits: first, and at most. */
-const FIRST_LOOK_MS = 20;
+const FIRST_POLL_MS = 20;
 
 /**
  * Ends a reading while its turn waits for an approval: a connection is not kept for it.
@@ -158,11 +158,11 @@ async function* untilItWaits(
   stop: () => void,
   mayWait: boolean,
 ): Reading {
-  let looks = mayWait;
+  let polls = mayWait;
   try {
     for (;;) {
       const next = reading.next();
-      for (let delay = FIRST_LOOK_MS; looks; delay = Math.min(2 * delay, LOOK_MS)) {
+      for (let delay = FIRST_POLL_MS; polls; delay = Math.min(2 * delay, POLL_MS)) {
         const pause = new AbortController();
         const paused = setTimeout(delay, false, { signal: pause.signal }).catch(() => false);
         if (await Promise.race([next.then(() => true), paused])) {
@@ -177,7 +177,7 @@ async function* untilItWaits(
       const { value, done } = await next;
       if (done) return value;
       yield value;
-      looks = value.chunks.at(-1)?.startsWith(APPROVAL_REQUEST) ?? false;
+      polls = value.chunks.at(-1)?.startsWith(APPROVAL_REQUEST) ?? false;
     }
   } finally {
     // Also where its reader leaves.
@@ -290,8 +290,8 @@ async function* readQueuedTurn(
       yield { firstIndex: 0, chunks: dropped.map((chunk) => JSON.stringify(chunk)) };
       return "ended";
     }
-    const look = AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
-    for await (const _ of engine.read({ turnId, runId: null }, 0, look)) break;
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(POLL_MS)]);
+    for await (const _ of engine.read({ turnId, runId: null }, 0, timeout)) break;
   }
   return "moved";
 }

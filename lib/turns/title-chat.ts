@@ -51,8 +51,8 @@ async function write(
 ): Promise<void> {
   const former = titleOf(turn.history);
   const { account_id: accountId, chat_id: chatId } = turn;
-  const key = { p_account_id: accountId, p_chat_id: chatId, p_turn_id: turnId };
-  const begin = { ...key, p_title: former, p_lease_seconds: LEASE_SECONDS };
+  const key = { accountId, chatId, turnId };
+  const begin = { ...key, title: former, leaseSeconds: LEASE_SECONDS };
   if (!(await call(app.db, "begin_title", begin))) return;
   const usage: UsageEntry[] = [];
   const reserve = async (estimateUsd: number | null): Promise<void> => {
@@ -69,7 +69,7 @@ async function write(
   }));
   await measure.ended();
   const title = "failure" in written ? "" : written.title;
-  await call(app.db, "end_title", { ...key, p_former: former, p_title: title, p_usage: usage });
+  await call(app.db, "end_title", { ...key, former, title, usage });
 }
 
 /** Returns the model that is fast, or else the least expensive one that the operator offers; null without a price. */

@@ -9,8 +9,7 @@ export function selectUsage(
   accountId: string,
   { from, to, group_by, split_by }: UsageQuery,
 ): Promise<z.output<typeof usageReport>> {
-  const range = { p_from: from ?? null, p_to: to ?? null };
-  const groups = { p_group_by: group_by, p_split_by: split_by ?? null };
-  const args = { p_account_id: accountId, ...range, ...groups };
-  return call(db, "report_usage", args, usageReport);
+  const range = { from: from ?? null, to: to ?? null };
+  const groups = { groupBy: group_by, splitBy: split_by ?? null };
+  return call(db, "report_usage", { accountId, ...range, ...groups }, usageReport);
 }

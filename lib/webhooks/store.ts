@@ -57,13 +57,13 @@ export function insertWebhook(
   values: NewWebhook & { readonly id: string; readonly sealedSecret: string },
 ): Promise<Webhook | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: values.id,
-    p_url: values.url,
-    p_events: values.events,
-    p_enabled: values.enabled,
-    p_secret: values.sealedSecret,
-    p_max: MAX_WEBHOOKS,
+    accountId,
+    id: values.id,
+    url: values.url,
+    events: values.events,
+    enabled: values.enabled,
+    secret: values.sealedSecret,
+    max: MAX_WEBHOOKS,
   };
   return call(db, "create_webhook", args, foundWebhook);
 }
@@ -73,7 +73,7 @@ export function selectWebhooks(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<Webhook>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_webhooks", args, pageOf(storedWebhook, page));
 }
 
@@ -82,8 +82,7 @@ export const selectWebhook = (
   db: Database,
   accountId: string,
   id: string,
-): Promise<Webhook | AppError> =>
-  call(db, "get_webhook", { p_account_id: accountId, p_id: id }, foundWebhook);
+): Promise<Webhook | AppError> => call(db, "get_webhook", { accountId, id }, foundWebhook);
 
 /** Errors: 404, and 409 when the account has another webhook with the URL. */
 export function changeWebhook(
@@ -93,11 +92,11 @@ export function changeWebhook(
   changes: WebhookChanges,
 ): Promise<Webhook | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_url: changes.url ?? null,
-    p_events: changes.events ?? null,
-    p_enabled: changes.enabled ?? null,
+    accountId,
+    id,
+    url: changes.url ?? null,
+    events: changes.events ?? null,
+    enabled: changes.enabled ?? null,
   };
   return call(db, "update_webhook", args, foundWebhook);
 }
@@ -108,7 +107,7 @@ export async function removeWebhook(
   accountId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const isDeleted = await call(db, "delete_webhook", { p_account_id: accountId, p_id: id });
+  const isDeleted = await call(db, "delete_webhook", { accountId, id });
   return isDeleted ? undefined : webhookNotFound;
 }
 
@@ -119,8 +118,7 @@ export function replaceSecret(
   id: string,
   sealedSecret: string,
 ): Promise<Webhook | AppError> {
-  const args = { p_account_id: accountId, p_id: id, p_secret: sealedSecret };
-  return call(db, "rotate_webhook_secret", args, foundWebhook);
+  return call(db, "rotate_webhook_secret", { accountId, id, secret: sealedSecret }, foundWebhook);
 }
 
 /** Errors: 404. */
@@ -130,7 +128,7 @@ export function selectDeliveries(
   webhookId: string,
   page: PageRequest,
 ) {
-  const args = { p_account_id: accountId, p_webhook_id: webhookId, ...pageArguments(page) };
+  const args = { accountId, webhookId, ...pageArguments(page) };
   return call(
     db,
     "list_webhook_deliveries",
@@ -145,8 +143,7 @@ export function insertTestDelivery(
   accountId: string,
   id: string,
 ): Promise<Delivery | AppError> {
-  const args = { p_account_id: accountId, p_id: id };
-  return call(db, "test_webhook", args, z.union([foundDelivery, refused]));
+  return call(db, "test_webhook", { accountId, id }, z.union([foundDelivery, refused]));
 }
 
 /** Errors: 404. */
@@ -156,7 +153,7 @@ export function repeatDelivery(
   webhookId: string,
   id: string,
 ): Promise<Delivery | AppError> {
-  const args = { p_account_id: accountId, p_webhook_id: webhookId, p_id: id };
+  const args = { accountId, webhookId, id };
   const missing = refusalOf({ missing: deliveryNotFound });
   return call(db, "redeliver_webhook", args, z.union([foundDelivery, missing]));
 }
@@ -193,10 +190,10 @@ export interface ClaimLimits {
 /** Leases deliveries that are due, in the order of their accounts' ids. */
 export function claimDeliveries(db: Database, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
   const args = {
-    p_after: limits.afterAccountId,
-    p_limit: limits.limit,
-    p_per_account: limits.perAccount,
-    p_lease_seconds: limits.leaseSeconds,
+    after: limits.afterAccountId,
+    limit: limits.limit,
+    perAccount: limits.perAccount,
+    leaseSeconds: limits.leaseSeconds,
   };
   return call(db, "claim_webhook_deliveries", args, claimed);
 }
@@ -220,17 +217,17 @@ export function recordAttempt(
   retrySeconds: number,
 ): Promise<boolean> {
   const args = {
-    p_id: id,
-    p_lease_id: leaseId,
-    p_attempt: {
+    id,
+    leaseId,
+    attempt: {
       attempted_at: attempt.attemptedAt.toISOString(),
       status_code: attempt.statusCode,
       duration_ms: attempt.durationMs,
       error: attempt.error,
       response: attempt.response,
     },
-    p_outcome: attempt.outcome,
-    p_retry_seconds: retrySeconds,
+    outcome: attempt.outcome,
+    retrySeconds,
   };
   return call(db, "record_webhook_attempt", args);
 }

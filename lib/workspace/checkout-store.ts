@@ -15,15 +15,15 @@ export interface Checkout {
   readonly accountId: string;
   readonly sessionId: string;
   readonly artistId: string | null;
-  /** Identifies the sandbox: the files of another one are no changes of these. */
+  /** Identifies the sandbox: files of another one are not changes of these. */
   readonly sandbox: string;
 }
 
 const checkoutArguments = ({ accountId, sessionId, artistId, sandbox }: Checkout) => ({
-  p_account_id: accountId,
-  p_session_id: sessionId,
-  p_artist_id: artistId,
-  p_sandbox: sandbox,
+  accountId,
+  sessionId,
+  artistId,
+  sandbox,
 });
 
 const missing = refusalOf({ missing: appError("not_found", "Workspace not found") });
@@ -46,7 +46,7 @@ export function beginUse(
   checkout: Checkout,
   writes: boolean,
 ): Promise<UseOfWorkspace | AppError> {
-  const args = { ...checkoutArguments(checkout), p_writes: writes };
+  const args = { ...checkoutArguments(checkout), writes };
   const begun = z.object({
     is_current: z.boolean(),
     is_dirty: z.boolean(),
@@ -93,7 +93,7 @@ export function loadCheckout(
   checkout: Checkout,
   runId: string,
 ): Promise<LoadedCheckout | AppError> {
-  const args = { ...checkoutArguments(checkout), p_run_id: runId };
+  const args = { ...checkoutArguments(checkout), runId };
   return call(db, "load_workspace_checkout", args, z.union([loaded, missing]));
 }
 
@@ -106,12 +106,6 @@ export async function saveCheckout(
   given: readonly GivenFile[],
   removed: readonly string[],
 ): Promise<void> {
-  const args = {
-    ...checkoutArguments(checkout),
-    p_revision: revision,
-    p_is_dirty: isDirty,
-    p_given: given,
-    p_removed: removed,
-  };
+  const args = { ...checkoutArguments(checkout), revision, isDirty, given, removed };
   await call(db, "save_workspace_checkout", args, z.unknown());
 }

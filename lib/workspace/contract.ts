@@ -46,7 +46,7 @@ const writes: RunRule = {
   only: "for the workspace of the same session, if `workspace` is `write`",
   allows: (request, run) => run.workspace === "write" && isOwn(request, run),
 };
-/** What injected text makes an agent delete must be restorable. */
+/** Deletions caused by injected text must be restorable. */
 const deletes: RunRule = {
   only: "for the workspace of the same session, if `workspace` is `write`, and without `permanent`",
   allows: (request, run) =>

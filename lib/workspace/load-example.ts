@@ -11,7 +11,7 @@ import { writeFile } from "./store-content.ts";
 /** Nothing in the example exists, which its name and its documents say. */
 const EXAMPLE = { name: "Marlow Example", label: "Example Records (invented)" };
 
-/** Creates the example artist with the files of its workspace, or what is missing of them. Errors: 403. */
+/** Creates the example artist with the files of its workspace, or the missing ones. Errors: 403. */
 export async function loadExample(
   app: Parts<"db" | "contentStorage">,
   accountId: string,

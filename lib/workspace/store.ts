@@ -32,10 +32,7 @@ export interface WorkspacePlace {
   readonly artistId: string | null;
 }
 
-const placeArguments = ({ accountId, artistId }: WorkspacePlace) => ({
-  p_account_id: accountId,
-  p_artist_id: artistId,
-});
+const placeArguments = ({ accountId, artistId }: WorkspacePlace) => ({ accountId, artistId });
 
 const storedVersion = rowOf(workspaceVersion);
 const missing = refusalOf({ missing: appError("not_found", "File not found") });
@@ -62,7 +59,7 @@ export function selectFiles(
   prefix: string | undefined,
   page: PageRequest,
 ): Promise<Page<WorkspaceVersion>> {
-  const args = { ...placeArguments(place), p_prefix: prefix ?? null, ...pageArguments(page) };
+  const args = { ...placeArguments(place), prefix: prefix ?? null, ...pageArguments(page) };
   return call(db, "list_workspace_files", args, pageOf(storedVersion, page));
 }
 
@@ -73,7 +70,7 @@ export function selectVersions(
   path: string,
   page: PageRequest,
 ): Promise<Page<WorkspaceVersion> | AppError> {
-  const args = { ...placeArguments(place), p_path: path, ...pageArguments(page) };
+  const args = { ...placeArguments(place), path, ...pageArguments(page) };
   return call(db, "list_workspace_versions", args, z.union([pageOf(storedVersion, page), missing]));
 }
 
@@ -105,7 +102,7 @@ export function findContent(
   path: string,
   version: number | null,
 ): Promise<FoundContent | AppError> {
-  const args = { ...placeArguments(place), p_path: path, p_version: version };
+  const args = { ...placeArguments(place), path, version };
   return call(db, "find_workspace_content", args, z.union([foundContent, missing]));
 }
 
@@ -121,12 +118,7 @@ export function reserveContent(
   place: WorkspacePlace,
   { sha256, bytes }: { readonly sha256: string; readonly bytes: number },
 ): Promise<z.output<typeof reservedContent> | AppError> {
-  const args = {
-    ...placeArguments(place),
-    p_sha256: sha256,
-    p_bytes: bytes,
-    p_limit_bytes: MAX_WORKSPACE_BYTES,
-  };
+  const args = { ...placeArguments(place), sha256, bytes, limitBytes: MAX_WORKSPACE_BYTES };
   return call(db, "reserve_workspace_content", args, z.union([reservedContent, refusal]));
 }
 
@@ -156,14 +148,14 @@ export function changeFile(
 ): Promise<ChangedFile | AppError> {
   const args = {
     ...placeArguments(place),
-    p_path: path,
-    p_content_id: contentId,
-    p_text: text,
-    p_run_id: runId,
-    p_expected: expected,
-    p_conflict_of: conflictOf ?? null,
-    p_max_files: MAX_FILES,
-    p_max_versions: MAX_VERSIONS,
+    path,
+    contentId,
+    text,
+    runId,
+    expected,
+    conflictOf: conflictOf ?? null,
+    maxFiles: MAX_FILES,
+    maxVersions: MAX_VERSIONS,
   };
   return call(db, "change_workspace_file", args, z.union([changedFile, refusal]));
 }
@@ -178,11 +170,11 @@ export function restoreFile(
 ): Promise<ChangedFile | AppError> {
   const args = {
     ...placeArguments(place),
-    p_path: path,
-    p_version: version,
-    p_run_id: runId,
-    p_max_files: MAX_FILES,
-    p_max_versions: MAX_VERSIONS,
+    path,
+    version,
+    runId,
+    maxFiles: MAX_FILES,
+    maxVersions: MAX_VERSIONS,
   };
   return call(db, "restore_workspace_file", args, z.union([changedFile, refusal]));
 }
@@ -194,7 +186,7 @@ export function purgeFile(
   path: string,
 ): Promise<AppError | undefined> {
   const purged = z.object({ purged: z.literal(true) }).transform(() => undefined);
-  const args = { ...placeArguments(place), p_path: path };
+  const args = { ...placeArguments(place), path };
   return call(db, "purge_workspace_file", args, z.union([purged, missing]));
 }
 
@@ -211,10 +203,10 @@ export function searchFiles(
   text: string,
   limit: number,
 ): Promise<z.output<typeof foundText>[]> {
-  const args = { ...placeArguments(place), p_text: text, p_limit: limit };
+  const args = { ...placeArguments(place), text, limit };
   return call(db, "search_workspace", args, z.array(foundText));
 }
 
 /** Deletes at most `batch` expired rows of each kind, and returns the greatest of their numbers. */
 export const sweepVersions = (db: Database, batch: number, days: number): Promise<number> =>
-  call(db, "sweep_workspaces", { p_batch: batch, p_days: days });
+  call(db, "sweep_workspaces", { batch, days });

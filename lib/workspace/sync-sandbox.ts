@@ -1,8 +1,9 @@
 /**
- * Makes the folder `workspace` of a sandbox and the workspace equal: first the changes of the sandbox are
- * stored, then newer files are written to it. It can be cut at any point and repeated. The sandbox is
- * hostile: its paths, sizes and contents are checked, and none of its files says which versions are stored.
- * This file is long because both directions change what is known of the sandbox, in an order that matters.
+ * Makes the folder `workspace` of a sandbox and the workspace equal: first the changes of the
+ * sandbox are stored, then newer files are written to it. It can be interrupted at any point and
+ * repeated. The sandbox is hostile: its paths, sizes and contents are checked, and none of its
+ * files determines which versions are stored. This file is long because both directions change the
+ * known state of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
 import { type AppError, isAppError } from "@platform/endpoint/contract/app-error";
@@ -126,7 +127,7 @@ class SandboxSync {
       if (!isAppError(loaded)) this.#loaded = loaded;
       this.#current = byPath(this.#loaded.files);
     }
-    // What cannot be stored gives way to the workspace.
+    // Changes that cannot be stored are replaced by the workspace's content.
     const expectedAt = (path: string) => (writes ? (entries?.get(path) ?? null) : undefined);
     await this.#give(expectedAt);
     const { revision, conflicts } = this.#loaded;
@@ -218,8 +219,8 @@ class SandboxSync {
     const current = this.#current.get(path);
     const { bytes, sha256 } = file;
     const found = { path, sha256, bytes, modified_at: entry.modifiedAt };
-    if (file.sha256 === given?.sha256) return this.#note({ ...given, ...found });
-    if (file.sha256 === current?.sha256) return this.#note({ ...found, version: current.version });
+    if (file.sha256 === given?.sha256) return this.#keep({ ...given, ...found });
+    if (file.sha256 === current?.sha256) return this.#keep({ ...found, version: current.version });
     const { runId } = this.#sync;
     const expected = current ? (given?.version ?? 0) : 0;
     const isSame = !current || (given && !differs(current, given));
@@ -230,7 +231,7 @@ class SandboxSync {
     if (stored !== FILE_CHANGED) {
       if (isAppError(stored)) this.#skip(path, stored.message);
       else {
-        this.#note({ ...found, version: stored.file.version });
+        this.#keep({ ...found, version: stored.file.version });
         this.#stored.push({ path, size: bytes });
       }
       return;
@@ -238,7 +239,7 @@ class SandboxSync {
     const copy = await this.#storeCopy(path, file);
     // The sandbox then gets both versions.
     if (isAppError(copy)) this.#skip(path, copy.message);
-    else this.#note({ ...found, version: 0 });
+    else this.#keep({ ...found, version: 0 });
   }
 
   /** Stores a version beside the file. A run that meets several conflicts at a path keeps all of them. */
@@ -276,7 +277,7 @@ class SandboxSync {
           content,
           expected,
         );
-        this.#note({ path, version, sha256, bytes, modified_at: modifiedAt });
+        this.#keep({ path, version, sha256, bytes, modified_at: modifiedAt });
       });
     }
   }
@@ -292,7 +293,7 @@ class SandboxSync {
     }
   }
 
-  #note(file: GivenFile): void {
+  #keep(file: GivenFile): void {
     this.#given.set(file.path, file);
     this.#changed.set(file.path, file);
     this.#removed.delete(file.path);

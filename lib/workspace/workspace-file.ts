@@ -11,7 +11,7 @@ export const MAX_VERSIONS = 100;
 
 const MAX_PATH_CHARS = 500;
 const MAX_SEGMENTS = 20;
-/** What file systems take. */
+/** The maximum of common file systems. */
 const MAX_SEGMENT_BYTES = 255;
 
 /** Returns whether a text in the normal form NFC is the path of a file in a workspace. */

@@ -13,7 +13,7 @@ export const CHECKSUM = "checksum.json";
 /** Of the database; it never becomes a file of a `DATA_DIR`. */
 export const DUMP = "database.dump";
 
-/** What a restore has in `DATA_DIR` itself until it is complete. No backup has entries of these names. */
+/** Entries that a restore has in `DATA_DIR` until it is complete. No backup has entries of these names. */
 export const RESTORE_FILES: readonly string[] = [RESTORING, "lock", "lock.pid"];
 
 const common = {

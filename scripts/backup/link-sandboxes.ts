@@ -37,7 +37,7 @@ export function removeLinks(sandboxes: string): void {
  * without following links, and only reached through their descriptors.
  *
  * @param leaveOut is called for entries that a backup cannot hold
- * @returns the folder of the links, which no command can reach; undefined when there are no sandboxes
+ * @returns the folder of the links, which no command can reach; undefined if there are no sandboxes
  */
 export function linkSandboxes(sandboxes: string, leaveOut: LeaveOut): string | undefined {
   const root = realRoot(sandboxes);

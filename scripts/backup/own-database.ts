@@ -101,7 +101,7 @@ export async function restoreOwn([given]: readonly string[]): Promise<number> {
 interface Target {
   readonly major: number;
   readonly login: string;
-  /** Schemas and extensions that whoever made the database has created. */
+  /** Schemas and extensions that the owner of the database has created. */
   readonly existing: readonly string[];
 }
 

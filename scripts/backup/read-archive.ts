@@ -91,7 +91,7 @@ interface Link {
   readonly target: string;
 }
 
-/** Refuses devices, links other than those of sandboxes, and names that lead out of the folder. */
+/** Refuses devices, links other than a sandbox's, and names that lead out of the folder. */
 function factsOf(header: Entry["header"]): EntryFacts {
   const { type, mode = 0, size = 0, linkname } = header;
   const name = type === "directory" ? header.name.replace(/\/$/, "") : header.name;

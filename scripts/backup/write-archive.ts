@@ -46,7 +46,7 @@ export async function writeArchive(
       () => archive.end(),
       (error: unknown) => void tar.destroy(error instanceof Error ? error : undefined),
     );
-    // Whatever fails, the tar stream ends with it.
+    // Any failure ends the tar stream.
     await Promise.all([written, filled]);
     await rename(part, file);
     await sync(dirname(file));
@@ -162,7 +162,7 @@ export class Archive {
   }
 }
 
-/** Opens a file also when a command in its sandbox has taken the right to read it from everybody. */
+/** Opens a file even if a command in its sandbox has removed everyone's right to read it. */
 async function openAnyway(path: string): Promise<FileHandle> {
   const openFile = () => open(path, flags.O_RDONLY | flags.O_NOFOLLOW);
   try {

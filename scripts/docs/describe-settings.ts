@@ -8,7 +8,7 @@ This file and \`.env.example\` are generated from \`lib/platform/settings.ts\` b
 
 Settings are environment variables, read once at the start. None is needed to run everything on one
 machine: \`npm run dev\` and \`npm start\` provide what the embedded parts need. An empty variable counts as
-absent, and a malformed one ends the start with a list of what is wrong. \`true\`, \`false\`, \`1\` and \`0\`
+absent, and a malformed one ends the start with a list of the errors. \`true\`, \`false\`, \`1\` and \`0\`
 are the values of a switch.
 `;
 

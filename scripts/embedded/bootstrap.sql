@@ -16,8 +16,8 @@ create schema extensions;
 
 grant usage on schema public, extensions to anon, authenticated, service_role;
 
--- As permissive as hosted Supabase, so that the same mechanisms (row-level security, revokes in
--- migrations) protect tables here and there.
+-- As permissive as hosted Supabase, because the same mechanisms (row-level security, revokes in
+-- migrations) must protect tables here and there.
 alter default privileges in schema public grant all on tables to anon, authenticated, service_role;
 alter default privileges in schema public grant all on sequences to anon, authenticated, service_role;
 alter default privileges in schema public grant all on functions to anon, authenticated, service_role;

@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from "../../packages/world-postgres/src/connection.t
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>;
 
-/** Returns what a database URL says in the form of the driver `postgres`. */
+/** Returns the parts of a database URL in the form of the driver `postgres`. */
 export function driverOptions(url: string): Options {
   const { options, ...address } = parseDatabaseUrl(url);
   const { host, port = 5432 } = address;

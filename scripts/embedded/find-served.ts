@@ -7,7 +7,7 @@ import { type ServedDatabase, servedDatabase } from "./start-lite.ts";
 const fileOf = (dataDir: string): string => join(dataDir, "supabase.url");
 
 /** Stores where Supabase is served, for commands that run beside the server. */
-export const noteSupabaseUrl = (dataDir: string, url: string): void =>
+export const recordSupabaseUrl = (dataDir: string, url: string): void =>
   writeFileSync(fileOf(dataDir), url);
 
 /** Returns how to reach the Supabase that another process runs on `dataDir`; undefined without one. */

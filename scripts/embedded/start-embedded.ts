@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { RESTORING } from "../data-dir.ts";
-import { noteSupabaseUrl } from "./find-served.ts";
+import { recordSupabaseUrl } from "./find-served.ts";
 import { keepSecrets } from "./keep-secrets.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
 import { runPostgres } from "./run-postgres.ts";
@@ -75,7 +75,7 @@ export async function startEmbedded(options: {
         throw new Error(reason);
       });
       const served = await Promise.race([serving, ended]);
-      noteSupabaseUrl(dataDir, served.supabaseUrl);
+      recordSupabaseUrl(dataDir, served.supabaseUrl);
       return {
         ...served,
         pids: { postgres: postgres.pid, lite: lite.pid },

@@ -40,9 +40,9 @@ export function ownSecrets(dataDir: string): EmbeddedSecrets {
 }
 
 /**
- * `bin/migrate`: applies the migrations that the database lacks, and the seed of the catalog. Several
- * may run at once. A PostgreSQL that is no Supabase project also gets the tables of its REST and auth server, for which
- * its login must be a superuser or have the rights of deploy/roles.sql.
+ * `bin/migrate`: applies the migrations that the database lacks, and the seed of the catalog.
+ * Several may run at once. A PostgreSQL outside of Supabase also gets the tables of its REST and
+ * auth server, for which its login must be a superuser or have the rights of deploy/roles.sql.
  *
  * @returns the exit code
  */

@@ -130,7 +130,7 @@ begin
       or (p_may_switch and public.may_see(p_caller, p_account_id)));
   end if;
   if p_organization_id is not null then
-    -- Administrators are no exception here: the organization must be the caller's own.
+    -- Administrators have no exception here: the organization must be the caller's own.
     v_role := case when p_organization_id = p_caller then (
       select 'owner' from public.accounts o where o.id = p_caller and o.kind = 'organization')
       else public.organization_role(p_caller, p_organization_id) end;

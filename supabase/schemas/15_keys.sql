@@ -305,8 +305,8 @@ create table public.code_tries (
   -- The mails of the last hour that this source asked for, oldest first.
   mailed_at timestamptz[] not null default '{}',
   tries_left integer not null check (tries_left >= 0),
-  -- When the tries were given: with the last mail, of this source or, for '*', of any. What is older
-  -- than an hour counts no more.
+  -- When the tries were granted: with the last mail, of this source or, for '*', of any. After an
+  -- hour they no longer count.
   granted_at timestamptz not null,
   primary key (purpose, email, source)
 );

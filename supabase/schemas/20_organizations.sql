@@ -306,7 +306,7 @@ declare
   v_refusal constant jsonb := public.refuse_member_change(
     p_account_id, p_organization_id, p_member_id, true);
 begin
-  -- Who is not an owner may still leave.
+  -- A member who is not an owner may still leave.
   if v_refusal is not null
     and not (v_refusal ->> 'refused' = 'not_owner' and p_member_id = p_account_id)
   then
@@ -592,7 +592,7 @@ begin
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
         and (m.artist_ids is null or l.account_id = any (m.artist_ids))
-        -- Whoever may act for an artist need not know the others: its link is no membership.
+        -- An artist's link to an organization does not reveal its other artists.
         and not exists (
           select from public.accounts a where a.id = p_account_id and a.kind = 'artist')
     )

@@ -365,7 +365,7 @@ declare
   v_session public.sessions;
   v_chat public.chats;
 begin
-  -- Locked against its end: a share that has ended gives its messages to nobody.
+  -- Locked against its end: an ended share returns no messages.
   select * into v_share from public.chat_shares where id = p_share_id for key share;
   if not found then
     return '{"missing": "share"}';

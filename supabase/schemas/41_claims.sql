@@ -97,8 +97,8 @@ begin
     v_busy := jsonb_build_object('outcome', 'waiting');
   end if;
 
-  -- Who sends another message has not approved: a turn of a chat that waits for an approval is stopped.
-  -- After a null, unlike after a false, PostgreSQL would still evaluate the rest.
+  -- Sending another message does not approve the call: a turn of a chat that waits for an approval
+  -- is stopped. After a null, unlike after a false, PostgreSQL would still evaluate the rest.
   if v_busy is not null and v_busy ->> 'outcome' = 'active' and p_on_busy in ('reject', 'steer')
     and not v_waited and v_claim.parts_before is null and not v_active.headless
     and v_busy ->> 'message_id' <> v_claim.message_id

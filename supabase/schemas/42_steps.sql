@@ -200,7 +200,7 @@ begin
   end if;
   -- Nothing watches the key of a turn while it waits, or has no process.
   v_turn := public.stop_without_authority(v_turn);
-  -- A turn that has not begun waits for nothing.
+  -- A turn that has not started waits for nothing.
   if v_turn.status <> 'queued' then
     if public.is_waiting(p_turn_id) and not p_ends then
       return jsonb_build_object('outcome', 'waiting');
@@ -289,7 +289,7 @@ begin
   end if;
   -- With the chat, also the loads and the end of the turn wait.
   perform public.lock_chat_of_turn(p_turn_id);
-  -- What is left starts a turn, which ends if the key of the message has ended. A row that is locked is
+  -- The rest starts a turn, which ends if the key of the message has ended. A row that is locked is
   -- being dropped by a transaction that then needs the chat.
   with waiting as (
     select q.turn_id from public.queued_turns q
@@ -411,7 +411,7 @@ language plpgsql set search_path = '' as $$
 declare
   v_fresh text[];
 begin
-  -- Locked, because the end of a turn removes what is recorded of its calls.
+  -- Locked, because the end of a turn removes the records of its calls.
   perform from public.turns where id = p_turn_id and finished_at is null for share;
   if not found then
     return (
@@ -531,7 +531,7 @@ begin
   end if;
   select * into v_action from public.required_actions
   where turn_id = v_turn.id and wakes_at > now();
-  -- The same result may be repeated, also when the run has continued with it.
+  -- The same result may be repeated, even if the run has continued with it.
   select r.ordinality - 1, exists (
       select from public.tool_runs t
       where t.turn_id = v_turn.id

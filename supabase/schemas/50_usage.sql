@@ -1,4 +1,4 @@
--- What model calls and generations cost, and the monthly budget.
+-- The cost of model calls and generations, and the monthly budget.
 
 create table public.usage_entries (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -100,7 +100,7 @@ comment on function public.day_of_usage is 'What an entry adds to its row of usa
 
 create function public.is_run_usage(p_entry public.usage_entries) returns boolean
 language sql immutable as $$
-  -- A compaction that a caller requested has only summaries, and is no run.
+  -- A compaction that a caller requested has only summaries, and is not a run.
   select p_entry.kind not in ('image', 'video') and p_entry.tool >= 0
 $$;
 comment on function public.is_run_usage is 'Whether the source of the entry counts as a run. Inlined, hence no search_path.';
@@ -284,7 +284,7 @@ begin
   end if;
   select * into v_turn from public.turns
   where id = p_turn_id and account_id = p_account_id for key share;
-  -- Usage counts also when the chat was deleted.
+  -- Usage counts even if the chat was deleted.
   perform public.record_usage(p_account_id, p_turn_id::text,
     coalesce(v_turn.kind, 'chat'), v_turn.caller_key_id, v_turn.artist_id, p_calls);
   if v_released > 0 then

@@ -79,7 +79,7 @@ create trigger free_sandbox_space before update of sandbox_state on public.sessi
 
 create function public.is_sandbox_space_full(p_account_id uuid, p_limit bigint) returns boolean
 language sql stable set search_path = '' as $$
-  -- What running jails have only reserved does not count: they give most of it back.
+  -- Space that running jails have only reserved does not count: they return most of it.
   select coalesce(sum(sandbox_bytes), 0) >= p_limit from public.sessions
   where account_id = p_account_id and sandbox_bytes > 0 and sandbox_reserved_at is null
 $$;

@@ -315,7 +315,7 @@ declare
   v_task constant uuid := (
     select f.task_id from public.scheduled_firings f where f.id = p_turn.effect_id);
 begin
-  -- One at a time for each account, so that two runs at once make one notice.
+  -- One at a time for each account: two concurrent runs make one notice.
   perform pg_advisory_xact_lock(hashtextextended('delivery notices ' || p_turn.account_id, 0));
   update public.deliveries set
     entry = entry || jsonb_build_object('withheld', (entry ->> 'withheld')::integer + 1)
@@ -343,7 +343,7 @@ language plpgsql volatile set search_path = '' as $$
 begin
   insert into public.deliveries (account_id, turn_id, run_id, kind, recipient, entry, due_at)
   select p_turn.account_id, p_turn.id, p_turn.run_id, 'waiting', a.email, '{}',
-    -- Who is in the chat answers there.
+    -- A person in the chat answers there.
     now() + case when p_turn.kind = 'chat' then interval '2 minutes' else interval '0' end
   from public.accounts a
   where a.id = p_turn.account_id and a.mail_when_waiting and a.email is not null

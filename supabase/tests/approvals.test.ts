@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { claimOf, claimTurn, openChat } from "./open-chat.ts";
 import { rolledBack, type Transaction } from "./transaction.ts";
 
-/** A turn that one process has loaded, and what it can do. */
+/** A turn loaded by one process, and its operations. */
 async function openTurn(transaction: Transaction) {
   const chat = await openChat(transaction);
   const claim = claimOf(chat);
@@ -111,7 +111,7 @@ describe("an approval", () => {
       );
       const load = await transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
       expect(load).toMatchObject({ outcome: "active", stop_requested: true });
-      // A repeated answer is no new one, and a denial lets nothing act.
+      // A repeated answer changes nothing, and a denial lets nothing act.
       expect(await answer(call.id)).toMatchObject({ outcome: "recorded" });
     }));
 

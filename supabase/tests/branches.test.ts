@@ -64,7 +64,7 @@ class Chat {
     };
   }
 
-  /** Returns the id of the answer, and what the model was sent. */
+  /** Returns the id of the answer, and the model's request. */
   async turn(message_id: string, parent_id: string | null) {
     const { turn_id, answerId, outcome } = this.claim(message_id, parent_id);
     expect(await outcome).toEqual({ outcome: "claimed" });

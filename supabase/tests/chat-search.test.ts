@@ -95,7 +95,7 @@ test("a word that is frequent elsewhere reads no messages of other accounts", as
     await sql`analyze public.messages`;
     const search = () =>
       transaction.call("list_account_chats", { account_id, ...page, ...none, text: "the" });
-    // The messages of its own chats, and again for the passages that are shown.
+    // The messages of its own chats, and again for the displayed passages.
     expect(await transaction.rowsRead("messages", search)).toBeLessThan(500);
   });
 });
@@ -140,7 +140,8 @@ test("a text that very many messages have is found in the newest chats, and in o
 test("words are known as long as a message or a title has them", async () => {
   await rolledBack(async (transaction) => {
     const { sql } = transaction;
-    // The job takes the first account: this transaction must not touch those of other tests, which would wait.
+    // The job takes the first account: this transaction must not touch other tests' accounts, which
+    // would wait.
     const account_id = await transaction.account(randomUUID().replace(/^.{8}/, "00000000"));
     const [session, first, second] = [randomUUID(), randomUUID(), randomUUID()];
     await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;

@@ -1,4 +1,4 @@
-/** What the database tells about itself to the check of an installation. */
+/** The database's description of itself for the check of an installation. */
 import { expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../lib/platform/database/schema-version.ts";
 import { admin, anonymous, sql } from "../../tests/support/harness/stack.ts";

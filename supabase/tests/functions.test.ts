@@ -1,8 +1,8 @@
-/** The descriptions of SQL functions that the service is compiled with are those of the database. */
+/** The descriptions of SQL functions compiled into the service equal the database's. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { functions } from "../../lib/platform/database/functions.ts";
-import type { FunctionName } from "../../lib/platform/database/port.ts";
+import { type FunctionName, sqlName } from "../../lib/platform/database/port.ts";
 import { PostgresDatabase } from "../../lib/platform/database/postgres.ts";
 import { createRestDatabase } from "../../lib/platform/database/rest.ts";
 import { createAccount } from "../../tests/support/harness/clients.ts";
@@ -23,7 +23,11 @@ test("names, arguments and results", async () => {
   const known = Object.fromEntries(
     rows.map(({ name, args, returns }) => [name, { args, returns }]),
   );
-  expect(known).toEqual(functions);
+  const described = Object.entries(functions).map(([name, { args, returns }]) => {
+    const named = Object.entries(args).map(([key, type]) => [sqlName(key), type]);
+    return [name, { args: Object.fromEntries(named), returns }];
+  });
+  expect(known).toEqual(Object.fromEntries(described));
 });
 
 const { env } = stack;
@@ -46,27 +50,27 @@ async function newTurn(): Promise<string> {
 }
 
 const address = {
-  p_account_id: account.id,
-  p_session_id: session?.id,
-  p_chat_id: chat?.id,
+  accountId: account.id,
+  sessionId: session?.id,
+  chatId: chat?.id,
 };
-const page = { p_after_at: null, p_after_id: null, p_max_bytes: 1_000 };
+const page = { afterAt: null, afterId: null, maxBytes: 1_000 };
 
 test.each<[string, FunctionName, (turnId: string) => Record<string, unknown>]>([
-  ["an array of texts", "start_tools", (id) => ({ p_turn_id: id, p_call_ids: ["a,b", '"c"'] })],
-  ["null", "run_of_turn", (id) => ({ p_turn_id: id })],
+  ["an array of texts", "start_tools", (id) => ({ turnId: id, callIds: ["a,b", '"c"'] })],
+  ["null", "run_of_turn", (id) => ({ turnId: id })],
   ["no argument", "installation_id", () => ({})],
-  ["rows", "list_keys", () => ({ p_account_id: account.id })],
+  ["rows", "list_keys", () => ({ accountId: account.id })],
   ["texts", "get_chat_body_page", () => ({ ...address, ...page })],
-  ["no texts", "get_chat_body_page", (id) => ({ ...address, p_chat_id: id, ...page })],
-  ["JSON", "note_task_progress", (id) => ({ p_id: id, p_metadata: { é: "\\ ' \n" } })],
-  ["a malformed id", "run_of_turn", () => ({ p_turn_id: "no id" })],
+  ["no texts", "get_chat_body_page", (id) => ({ ...address, chatId: id, ...page })],
+  ["JSON", "note_task_progress", (id) => ({ id: id, metadata: { é: "\\ ' \n" } })],
+  ["a malformed id", "run_of_turn", () => ({ turnId: "no id" })],
   [
     "a rule that is raised",
     "rotate_key",
     (id) => ({
-      ...{ p_account_id: account.id, p_id: id, p_hash: id, p_prefix: "p" },
-      ...{ p_grace_seconds: 0, p_max: 1 },
+      ...{ accountId: account.id, id: id, hash: id, prefix: "p" },
+      ...{ graceSeconds: 0, max: 1 },
     }),
   ],
 ])("all adapters answer alike: %s", async (_, name, args) => {

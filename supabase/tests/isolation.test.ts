@@ -1,5 +1,5 @@
 /**
- * What belongs to another account answers as what does not exist: every function that is given an account is called with
+ * Another account's objects answer like missing ones: every function that is given an account is called with
  * the rows of another one. Its arguments follow from their names and types. A new function fails as long as these do not
  * find the rows of their owner. This file is long because it names every exception.
  */
@@ -127,13 +127,13 @@ const arrange: Readonly<Record<string, (t: Transaction, rows: Rows, owner: strin
 
 /** Functions that look up no row by an id of a caller's, or whose rows another test has. */
 const elsewhere: readonly string[] = [
-  // Who may act for whom, and the credentials themselves: supabase/tests/identity.test.ts.
+  // Rights between accounts, and the credentials themselves: supabase/tests/identity.test.ts.
   "access_verdicts",
   "admit_account",
   "authenticate_bearer",
   "authenticate_email",
   "authenticate_key",
-  // What they create or count is the account's own.
+  // They create or count the account's own rows only.
   "delete_account",
   "leave_organizations",
   "crash_lost_task_runs",
@@ -173,7 +173,7 @@ const elsewhere: readonly string[] = [
   "send_test_event",
   "take_event_check",
   "triggers_of_source",
-  // Of a share, which whoever has its link may read: tests/api/chats-share.test.ts.
+  // Functions of a share, which everyone with its link may read: tests/api/chats-share.test.ts.
   "continue_share",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",

@@ -1,4 +1,4 @@
-/** The limits of a turn: which of its model calls may be made, and what its model is told. */
+/** The limits of a turn: which of its model calls may be made, and the notes to its model. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { openChat } from "./open-chat.ts";

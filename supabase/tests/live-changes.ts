@@ -1,10 +1,10 @@
 /**
- * What a migration does to the tables that were there before it, as far as it keeps others from writing
- * for as long as a table is large: asked of the catalog of PostgreSQL before and after it.
+ * The effects of a migration on existing tables, as far as it blocks writes for a time that grows
+ * with a table: derived from the catalog of PostgreSQL before and after it.
  */
 import type { TransactionSql } from "postgres";
 
-/** Rows that a migration may write in one table: nobody waits long for their locks. */
+/** Rows that a migration may write in one table without holding their locks for long. */
 const MAX_ROWS = 500;
 
 interface Table {

@@ -50,7 +50,7 @@ async function migration(text: string): Promise<string> {
   return copy;
 }
 
-/** Enough rows in the tables that grow for a rewrite to be told from a change of the catalog. */
+/** Enough rows in the growing tables to distinguish a rewrite from a change of the catalog. */
 async function fill(sql: Sql): Promise<void> {
   await sql.unsafe(`
     insert into accounts (id, kind, email)
@@ -95,7 +95,7 @@ function keepWriting(url: string) {
       await sql`delete from tool_runs where turn_id = ${id}`;
       const finish = () =>
         sql`update turns set status = 'completed', finished_at = now() where id = ${id}`;
-      // It may have begun with a trigger's former body, and meet a function that a migration drops.
+      // It may have started with a trigger's former body, and call a function that a migration drops.
       await finish().catch((error: postgres.PostgresError) => {
         if (error.code !== "42883") throw error;
         return finish();
@@ -170,7 +170,7 @@ describe("while others write", () => {
     const url = await createProject();
     const sql = connect(url);
     await fill(sql);
-    // What an attempt leaves behind that was cut.
+    // The index left behind by an interrupted attempt.
     await sql`create index messages_role on messages (role)`;
     await sql`update pg_index set indisvalid = false where indexrelid = 'messages_role'::regclass`;
     const writer = keepWriting(url);
@@ -195,7 +195,7 @@ describe("a migration takes only short locks", () => {
     await fill(sql);
   });
 
-  /** What the migration does that takes as long as the table is large. It is applied if that is nothing. */
+  /** The parts of a migration whose duration grows with the table. Without any, it is applied. */
   async function faultsOf(text: string): Promise<string[]> {
     const done = new Error("rolled back");
     let faults: string[] = [];

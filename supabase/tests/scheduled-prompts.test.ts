@@ -242,7 +242,7 @@ describe("take_task_run", () => {
       const now = new Date().toISOString();
       const [firing] = await take(t, account, now);
       const { id = "", taskRunId = "" } = firing ?? {};
-      // Whoever leased it has not handed it over yet.
+      // The process that leased it has not transferred it yet.
       expect((await drive(t, taskRunId)).firing).toBeNull();
       const handed = { id, now, patience_seconds: 300, remote_run_id: "run_there" };
       await t.call("hand_over_firing", handed);

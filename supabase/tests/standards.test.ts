@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { sql } from "../../tests/support/harness/stack.ts";
 
-// Tests that run beside this one may have tables and functions of their own for a while.
+// Concurrent tests may create tables and functions for a while.
 const schema = sql`pg_namespace.nspname = 'public'`;
 
 async function tablesWhere(condition: ReturnType<typeof sql>): Promise<string[]> {

@@ -12,7 +12,7 @@ export class Transaction {
     this.sql = transaction;
   }
 
-  /** @returns what the function answers, or `raised <SQLSTATE>`; what it has raised for changes nothing. */
+  /** @returns the function's answer, or `raised <SQLSTATE>`; a call that raises changes nothing. */
   async call(name: string, args: Readonly<Record<string, Argument>>): Promise<unknown> {
     const names = Object.keys(args).map((key, index) => `p_${key} => $${index + 1}`);
     const text = `select public.${name}(${names.join(", ")}) as answer`;

@@ -126,7 +126,7 @@ test("other options replace the chat's for this turn only, and a limit that is n
     expect(model).toBe("m");
     expect(options).toMatchObject({ ...own, limits: { max_steps: 9, max_cost_usd: 1 } });
     expect(await start({})).toMatchObject({ model: "auto", options: ofChat });
-    // As of a server of the version before.
+    // As a server of the previous version would.
     expect((await start(undefined as never)).options).toEqual(ofChat);
   }));
 

@@ -1,4 +1,4 @@
-/** What the check of every external service promises to the operator. */
+/** The guarantees of each external service's check to the operator. */
 
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

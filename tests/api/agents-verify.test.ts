@@ -90,7 +90,7 @@ describe("400", () => {
   it("a code that a newer one has replaced", async () => {
     const first = await signUp();
     const second = await signUp(first.email);
-    // Two codes are the same once in a million: then there is nothing to tell apart.
+    // Two codes are equal once in a million, which proves nothing.
     if (first.code !== second.code) expect((await verify(first)).body).toEqual(invalid);
     expect((await verify(second)).status).toBe(200);
   });

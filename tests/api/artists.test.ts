@@ -161,7 +161,7 @@ describe("/api/artists/{account_id}", () => {
       [stranger, randomUUID()],
       // Another member's own.
       [member, own],
-      // Accounts that the caller may act for, and that are no artists.
+      // Accounts that the caller may act for, and that are not artists.
       [owner, owner.id],
       [owner, organization],
       [owner, member.id],

@@ -10,7 +10,7 @@ beforeAll(async () => {
     env: {
       CATALOG_CLIENT_ID: "client",
       CATALOG_CLIENT_SECRET: "secret",
-      // No request of these tests needs it, and nobody listens there.
+      // These tests do not need the token server, so the port is closed.
       CATALOG_TOKEN_URL: "http://127.0.0.1:1/api/token",
     },
   });

@@ -118,7 +118,7 @@ describe("POST /api/chat while a turn is active", () => {
 
   it("200: what a server has left behind that died is begun by another one", async () => {
     const { withKey, id: account } = await createPerson();
-    /** As it is when the server dies that was to begin it, or to start its run. */
+    /** The state left by a server that dies before it starts the turn, or before it starts the run. */
     const leaveBehind = async (isBegun: boolean) => {
       const conversation = await openConversation(withKey);
       const turn = randomUUID();

@@ -32,7 +32,7 @@ describe("with a provider that takes its time", () => {
     fal = await startFakeFal();
     // Media on this machine: the results of the fake are the input of one test.
     server = await startServer({ env: { ...fal.env, LOOPBACK_URLS: "media,webhooks" } });
-    // Of one origin, so that the same body is good at both.
+    // Both use one origin, because the stored response contains URLs of it.
     const both = { ...fal.env, PUBLIC_URL: server.url };
     impatient = await startServer({
       env: { ...both, TEST_CONSTANTS: '{"CONTENT_TIMEOUT_MS":1}', CONTENT_AT_ONCE: "1" },
@@ -110,7 +110,7 @@ describe("with a provider that takes its time", () => {
   test("200: the caller's prompt wins over the template's, which does for mode prompt", async () => {
     const { caller, body } = await arrange();
     const withTemplate = { ...body, template: "paper-collage" };
-    // An output without a video, which leaves the template nothing to edit: what was asked is known before.
+    // The output has no video, so the template has nothing to edit: its operations are known before.
     fal.outputNext({ seed: 1 });
     const answer = await post(caller, { ...withTemplate, prompt: "she winks twice" });
     expect(answer.status).toBe(502);

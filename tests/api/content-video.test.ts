@@ -35,7 +35,7 @@ describe("POST /api/content/video 200", () => {
     const { videoUrl, mode } = videoIn(answer);
     expect(mode).toBe("animate");
 
-    // As a browser begins to play it.
+    // Requests the video as a browser does to start playback.
     const played = await fetch(videoUrl, { headers: { range: "bytes=0-" } });
     expect([played.status, played.headers.get("content-type")]).toEqual([206, "video/mp4"]);
     const folder = await mkdtemp(join(tmpdir(), "agent-platform-video-"));

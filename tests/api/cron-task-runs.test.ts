@@ -1,4 +1,7 @@
-/** What a task at Trigger.dev asks; what it starts is in tests/adapters/tasks/trigger-tasks.test.ts. */
+/**
+ * The questions of a task at Trigger.dev; the runs that it starts are in
+ * tests/adapters/tasks/trigger-tasks.test.ts.
+ */
 import { describe, expect, test } from "vitest";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { insertRun, newRunId, plainRun } from "../support/fixtures/task-runs.ts";

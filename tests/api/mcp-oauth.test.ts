@@ -124,7 +124,7 @@ it("has to be connected again once its tokens are void, or its address is anothe
 });
 
 describe("with a client that was registered by hand", () => {
-  /** An authorization server that registers nobody. */
+  /** An authorization server without dynamic registration. */
   const closed = {
     registration_endpoint: undefined,
     token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],

@@ -49,7 +49,7 @@ function kindsOf(id: string) {
       }),
     })
     .parse(found);
-  // What must not be given is described by `not`, and is no optional field.
+  // A forbidden field is described by `not`, and is not an optional field.
   return requestBody.content["application/json"].schema.map(({ properties, required }) => ({
     kind: properties.kind?.const,
     optional: Object.entries(properties).filter(
@@ -171,6 +171,6 @@ it("reaches the fields inside of a body", () => {
   expect(isAppError(parse({}, {}))).toBe(false);
 });
 
-/** A schema that has a meaning of its own for null keeps it; none of them means more than absent. */
+/** A schema that defines a meaning for null keeps it; in none does null mean more than absent. */
 const withoutNullValues = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, one) => (one === null ? undefined : one)));

@@ -20,7 +20,7 @@ import { setting, startOwnParts } from "../support/harness/stack.ts";
 const root = join(import.meta.dirname, "../..");
 const placeholders = new Placeholders();
 
-// A separate database: what is listed is what the new account has made.
+// A separate database: the lists contain only objects of the new account.
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let server: RunningNext;
 let archive: ArchiveServer;

@@ -17,7 +17,7 @@ import { stack } from "../support/harness/stack.ts";
 
 const api = join(import.meta.dirname, "../../app/api");
 
-/** `app/api/keys/[id]/route.ts` as `/api/keys/{id}`; the catch-all is no endpoint. */
+/** `app/api/keys/[id]/route.ts` as `/api/keys/{id}`; the catch-all is not an endpoint. */
 const routePaths = readdirSync(api, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.name === "route.ts")
   .map((entry) => relative(api, entry.parentPath))

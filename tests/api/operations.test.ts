@@ -1,4 +1,4 @@
-/** The dashboard, the alerts and their document name what the code has. */
+/** The dashboard, the alerts and their document use the names in the code. */
 import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

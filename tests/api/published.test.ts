@@ -1,4 +1,4 @@
-/** The watch that every test is under (tests/support/harness/observe-answers.ts) sees what it is there to see. */
+/** The checks that observe every test (tests/support/harness/observe-answers.ts) detect violations. */
 import { describe, expect, inject, test } from "vitest";
 import { type Exchange, faultOf } from "../support/harness/published.ts";
 

@@ -182,7 +182,7 @@ describe("the collection of requests", () => {
     requests.record(requestOf("first"));
     void requests.flush();
     const storedAtEnd = requests.flush().then(() => [...stored]);
-    // Whatever resolves without the database has resolved by then.
+    // Promises that do not wait for the database have resolved by then.
     await new Promise(setImmediate);
     comeBack();
     expect(await storedAtEnd).toEqual(["first"]);

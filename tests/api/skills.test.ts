@@ -201,7 +201,7 @@ it.each([
   const name = newName();
   const files = { "SKILL.md": skillText(name), [path]: "x" };
   const answers = [await put(withKey, name, files)];
-  // A name in an archive is UTF-8, and a folder is no file.
+  // A name in an archive is UTF-8, and a folder is not a file.
   if (path.isWellFormed() && !path.endsWith("/")) {
     const zip = zipOf(files).toString("base64");
     answers.push(await withKey.request("PUT", `/api/skills/${name}`, { body: { zip } }));

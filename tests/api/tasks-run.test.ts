@@ -19,7 +19,7 @@ const makeDue = (id: string, at = DUE) =>
 
 const taskRunsOf = async (caller: Client) => runsIn(await caller.get("/api/tasks/runs"));
 
-/** Fires what is due, until the account's newest task run has this status. */
+/** Fires due prompts until the account's newest task run has this status. */
 async function untilTaskRun(caller: Client, status: string) {
   return vi.waitFor(
     async () => {
@@ -76,7 +76,7 @@ describe("GET /api/cron/tasks 200", () => {
   test("many times that were missed are made up by one run", async () => {
     const person = await createPerson();
     const { id } = await createTask(person.withKey, { schedule: "* * * * *", timezone: "UTC" });
-    // A schedule of every minute that nobody has looked at for a day.
+    // A schedule of every minute that has not fired for a day.
     await sql`update scheduled_prompts
       set next_run_at = date_trunc('minute', now()) - interval '1 day' where id = ${id}`;
     await untilTaskRun(person.withKey, "COMPLETED");
@@ -93,7 +93,7 @@ describe("GET /api/cron/tasks 200", () => {
       createTask(person.withKey),
     ]);
     await person.withKey.delete(`/api/tasks/${deleted.id}`);
-    // As of a server that died between the firing and its start, and whose lease has ended.
+    // The state left by a server that died between the firing and its start, and whose lease has expired.
     const id = `run_${randomUUID().replaceAll("-", "").slice(0, 24)}`;
     await sql`insert into task_runs (id, account_id, status, task_identifier, tags)
       values (${id}, ${person.id}, 'QUEUED', 'scheduled-prompt', ${[`account:${person.id}`]})`;

@@ -97,7 +97,7 @@ describe("whatever names another account's template", () => {
       const { id } = await createTemplate(owner.withKey, { prompt: promptOf(1) });
       await rewrite(owner.withKey, id, 2);
       const { doors } = await doorsOf(user.withKey, id);
-      // Others do not see what was there before.
+      // Others do not see the earlier versions.
       expect(await doors[door]({ template_version: 1 })).toEqual(missing);
       expect(await doors[door]({})).toBe(2);
       await rewrite(owner.withKey, id, 3);
@@ -107,7 +107,7 @@ describe("whatever names another account's template", () => {
       expect(await again.doors[door]({})).toBe(2);
       // It is seen, too.
       expect((await user.withKey.get(`${pathOf(id)}/versions/2`)).status).toBe(200);
-      // What another account has accepted does not count.
+      // Another account's acceptance does not count.
       const other = await doorsOf((await createPerson()).withKey, id);
       expect(await other.doors[door]({})).toBe(3);
     },

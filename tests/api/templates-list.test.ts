@@ -13,7 +13,7 @@ async function readPage(caller: Client, query: Query = {}) {
   return { ...asked.data, link: asked.response.headers.get("link") };
 }
 
-/** Public templates of other tests are among them: the ids are what is asked for. */
+/** The list contains public templates of other tests, so the tests compare ids. */
 async function readAll(caller: Client, limit = 100, start = "") {
   const templates: Awaited<ReturnType<typeof readPage>>["templates"] = [];
   for (let cursor: string | null = start; cursor !== null; ) {
@@ -128,8 +128,8 @@ describe("GET /api/agents/templates 200", () => {
         where account_id = ${other.id} and is_private`;
       await transaction`analyze agent_templates`;
       await transaction`analyze agent_template_shares`;
-      // What the planner settles on after some calls; and what was read, as the statistics of
-      // this transaction count it.
+      // The plan that the planner settles on after several calls, and the rows read, from the
+      // statistics of this transaction.
       await transaction`set local plan_cache_mode = force_generic_plan`;
       const count = () => transaction<{ read: string }[]>`
         select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) as read

@@ -160,7 +160,7 @@ describe("a chat", () => {
     const { owner, user, id, chatId, path, read } = await createUse();
     const outdated = { template_version: 1, template_update: { version: 2 } };
     expect(await read()).toMatchObject({ templateId: id, ...outdated });
-    // As of a chat from before there were versions.
+    // The state of a chat from before there were versions.
     await sql`update chats set template_version = null where id = ${chatId}`;
     expect(await read()).toMatchObject(outdated);
     await user.withKey.patch(path, { templateId: id });

@@ -257,7 +257,7 @@ describe("DELETE /api/tasks/{id}/triggers/{trigger_id}", () => {
   test("the URL answers as if it had never been, and an event that waits starts nothing", async () => {
     const { id, withKey } = await createPerson();
     const trigger = await createTrigger(withKey);
-    // Leased, because other tests fire what is due.
+    // Leased, because other tests fire due prompts.
     await sql`select receive_trigger_event(${trigger.id}, ${randomUUID()}, null, null, 2,
       ${"0".repeat(64)}, '{}', 60, 3600)`;
     const path = `/api/tasks/${trigger.task_id}/triggers/${trigger.id}`;

@@ -1,4 +1,4 @@
-/** Fields that a contract does not know: where they are found, refused or listed, and what the error says. */
+/** Unknown fields: where they are detected, whether they are refused or listed, and the error message. */
 
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { otherSpelling } from "@platform/endpoint/contract/normalize-input";

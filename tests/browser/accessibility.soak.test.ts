@@ -1,6 +1,6 @@
 /**
- * What axe finds where the other browser tests do not look: on pages that load, that cannot be read or
- * that have nothing to show, and in the dialogs and menus of each.
+ * Accessibility of the states that other browser tests skip: pages that load, fail or are empty,
+ * and the dialogs and menus of each.
  */
 import type { Page } from "playwright-core";
 import { afterEach, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What axe finds on the pages of the shell and of the documentation, in all appearances. */
+/** Accessibility of the pages of the shell and of the documentation, in all appearances. */
 import { it } from "vitest";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { createKey } from "../support/harness/clients.ts";

@@ -217,7 +217,7 @@ describeInBrowser("a call to approve", (browsing) => {
       cards.map((card) => card.querySelector("dd")?.textContent ?? ""),
     );
     expect(values.toSorted()).toEqual(shown.map(({ value }) => value).toSorted());
-    // Hebrew letters stay where they are, and what is between them runs from left to right.
+    // Hebrew letters stay in place, and the text between them runs from left to right.
     const reordered = cardOf(page).filter({ hasText: "\u05d0 > \u05d1" });
     const places = await reordered.locator("dd").evaluate((line) => {
       const letters = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);

@@ -33,7 +33,7 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
     await page.getByRole("link", { name: /^Salt in the Signal 2022/ }).waitFor();
     await page.getByRole("list", { name: "Popular tracks" }).waitFor();
 
-    // New work is for the artist from now on, also after the page was loaded again.
+    // New work is for the artist from now on, even after a reload.
     await page.getByRole("button", { name: "New chat about Velvet Harbor" }).click();
     await page.waitForURL("**/chat");
     await page.reload();

@@ -1,4 +1,7 @@
-/** What the chat shows: untrusted text as text, on a phone, and with the contrast and names that axe checks. */
+/**
+ * Rendering of the chat: untrusted text as text, on a phone, and with the contrast and names that
+ * axe checks.
+ */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";

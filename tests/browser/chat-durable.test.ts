@@ -114,7 +114,7 @@ describeInBrowser("a turn", (browsing) => {
     const { page, conversation } = await openChatPage(browsing, chatServer.server, {
       expected: /409/,
     });
-    // Another client of the same account is first; nobody tells this page.
+    // Another client of the same account sends first, and this page does not know.
     const other = await conversation.send("[script:taken]");
     await held.reached;
     await sendMessage(page, "me too");

@@ -116,7 +116,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await expect.poll(() => focused(page)).toBe(name);
     expect(await button.evaluate((now, old) => now === old, before)).toBe(true);
 
-    // A second click closes what the first has opened.
+    // A second click closes the menu.
     await button.click();
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
     await button.click();

@@ -137,7 +137,7 @@ describeInBrowser("the list of chats", (browsing) => {
     for (let second = 1; second < 60; second++) await say(old.id, "assistant", "Hm.", second);
     await sql`update chats set title = 'Velvet Harbor' where account_id = ${id} and title = 'Chat 5'`;
 
-    // The open chat is shown, although its page is far away; and only what is in view is rendered.
+    // The open chat is shown, although its page is far away, and only the rows in view are rendered.
     await page.goto(old.href);
     await showNavigation(page);
     await list.getByRole("heading", { name: "Open chat" }).waitFor();

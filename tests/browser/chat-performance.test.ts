@@ -1,4 +1,4 @@
-/** What the chat costs: bytes of script, and what a keystroke renders. */
+/** The cost of the chat: bytes of script, and components rendered by a keystroke. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeInBrowser, isPhone } from "../support/harness/browser.ts";
@@ -144,7 +144,7 @@ async function typeBeforeScripts(page: Page, path: string): Promise<void> {
   await page.unrouteAll({ behavior: "wait" });
 }
 
-/** Types, and tells what it cost: nothing but the box may change. */
+/** Types and measures: only the box may change. */
 async function report(page: Page, what: string): Promise<void> {
   await observe(page);
   await page.evaluate(() => {

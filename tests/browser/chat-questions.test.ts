@@ -34,7 +34,7 @@ const two = {
 };
 const one = { questions: two.questions.slice(0, 1) };
 
-/** Asks, and then says what it was told. */
+/** Asks, and then repeats the answer it received. */
 function scriptQuestion(name: string, input: unknown): void {
   place.model.script(name, function* ({ step, toolResults }) {
     if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };

@@ -37,7 +37,7 @@ describeInBrowser("a rich answer", (browsing) => {
 
     await expect.poll(() => answer.locator(".katex").count()).toBe(2);
     expect(await answer.locator("math").count()).toBe(2);
-    // Its fonts come from this origin: the answer is judged by what it loads.
+    // Its fonts come from this origin: the test observes the page's requests.
     expect(
       await page.evaluate(async () => {
         await document.fonts.ready;

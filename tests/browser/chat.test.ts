@@ -45,9 +45,9 @@ describeInBrowser("the chat", (browsing) => {
     await answer.getByText("first-answer", { exact: true }).waitFor();
     await answer.getByRole("button", { name: /^Ran echo first-answer/ }).click();
     await answer.getByRole("group", { name: "Terminal" }).getByText("first-answer").waitFor();
-    // Who answered, at what cost.
+    // The model, and its cost.
     await answer.getByText(/^embedded\/rules · [\d.]+ m?s$/).waitFor();
-    // The chat is in the list, under the words it began with.
+    // The list contains the chat, titled by its first words.
     await showNavigation(page);
     const list = page.getByRole("navigation", { name: "Chats" });
     await list.getByRole("link", { name: "run `echo first-answer`" }).waitFor();
@@ -265,7 +265,7 @@ describeInBrowser("the chat", (browsing) => {
     const option = page
       .getByRole("listbox", { name: "Models" })
       .getByRole("option", { name: /^fake-model(?! \(default)/ });
-    // What the provider tells of a model.
+    // The provider's description of the model.
     await option.getByText("128K", { exact: true }).waitFor();
     await page.keyboard.type("no such");
     await page.getByText("No model matches “no such”.").waitFor();

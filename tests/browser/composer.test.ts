@@ -86,7 +86,7 @@ describeInBrowser("the message box", (browsing) => {
     await transfer(page, "paste", [{ name: "pasted.csv", bytes: 11 }]);
     await attachments(page).getByText("11 B", { exact: true }).waitFor();
 
-    // What fails tells why; an interrupted upload can be retried.
+    // A failed upload shows the reason; an interrupted one can be retried.
     await transfer(page, "drop", [{ name: "masters.zip", bytes: 100 * 1024 * 1024 + 1 }]);
     await attachments(page).getByText("Files can have at most 100 MB.").waitFor();
     await page.route("**/api/sandbox/files/content?**", (route) => route.abort());
@@ -105,7 +105,7 @@ describeInBrowser("the message box", (browsing) => {
       await page.getByRole("button", { name: `Remove ${index}.csv`, exact: true }).click();
     }
 
-    // What is uploaded stays with the text, over a reload and while another page is shown.
+    // Uploaded files stay with the text, after a reload and while another page is shown.
     const kept = ["royalty-statement.csv", "cover.png", "tour.csv", "pasted.csv", "setlist.csv"];
     await messageBox(page).fill("Sum the statement");
     await page.reload();
@@ -203,7 +203,7 @@ describeInBrowser("the message box", (browsing) => {
     await expect.poll(() => page.getByRole("article", { name: "Agent" }).count()).toBe(3);
     await expect.poll(async () => (await conversation.read()).messages.length).toBe(6);
     await waitUntilIdle(page);
-    // What is beyond the box of a message is not painted.
+    // Nothing outside of a message's box is painted.
     const beyond = await page.locator("[data-message] footer").evaluateAll((footers) =>
       footers.map((footer) => {
         const box = footer.closest("[data-message]")?.getBoundingClientRect();
@@ -264,7 +264,7 @@ describeInBrowser("the message box", (browsing) => {
         return false;
       });
 
-    // A lost connection is no new version: what was asked for comes when it is back.
+    // A lost connection does not mean a new version: the module loads once it is back.
     let answer: "lost" | "gone" | "there" = "lost";
     await page.route("**/_next/static/**/*.js", (route) => {
       if (answer === "lost") return route.abort();
@@ -276,7 +276,7 @@ describeInBrowser("the message box", (browsing) => {
     await askFor(shortcuts).toBe(true);
     await page.keyboard.press("Escape");
 
-    // Code that is gone: the page says so, and keeps what was written, although it was sent.
+    // The code is gone: the page says so, and keeps the draft, although it was sent.
     answer = "gone";
     await sendMessage(page, "[deltas:2] Plan the release");
     await newVersion.waitFor();

@@ -73,7 +73,7 @@ describeInBrowser("the connectors", ({ signedIn }) => {
     await page.goto(`/connectors?status=success&connector=${encodeURIComponent(hostile)}`);
     await page.getByText(`Connected to ${hostile}`).waitFor();
 
-    // What the provider does not know, or no name at all, is told in the form.
+    // The form rejects an unknown service and an empty name.
     await page.getByLabel("Service").fill("nothing-of-that-name");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("This service is not available").waitFor();

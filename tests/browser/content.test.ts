@@ -106,10 +106,10 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
     }
     expect(keys[0]).toMatch(/^[\w-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
-    // The next request has a key of its own.
+    // The next request has another key.
     expect(keys[2]).not.toBe(keys[0]);
 
-    // Each mode has the inputs of that mode, and says in its words what is missing.
+    // Each mode has its own inputs, and its own text for a missing one.
     await page.getByRole("tab", { name: "Video" }).click();
     const image = "Choose an image, or enter the public https URL of one.";
     const video = "Choose a video of at most 8 seconds, or enter the public https URL of one.";
@@ -151,7 +151,7 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
     await earlier.click();
     expect(await field(page, "Last frame").inputValue()).toBe(image);
 
-    // A file of the computer: chosen, dropped, and one that is no image.
+    // A local file: chosen, dropped, and one that is not an image.
     const choose = async (name: string, buffer: Buffer) => {
       const chooser = page.waitForEvent("filechooser");
       await page.getByRole("button", { name: "First frame: upload" }).click();

@@ -243,7 +243,7 @@ it("a message that is sent before the turn of the last one is read waits for tha
     }),
     http.post("*/api/chat", async ({ request }) => {
       posts.push(await request.json());
-      // It came too late for the first turn, and begins the next one.
+      // It came too late for the first turn, and starts the next one.
       const isBegun = posts.length === 1;
       return new HttpResponse(null, isBegun ? { headers: { "x-workflow-run-id": "next" } } : {});
     }),

@@ -1,4 +1,4 @@
-/** The files of an account in the console, and the viewer of files, also of a chat. */
+/** The account's files in the console, and the file viewer, which chats use, too. */
 import { readFile } from "node:fs/promises";
 import { utils, write } from "@e965/xlsx";
 import type { Locator, Page } from "playwright-core";

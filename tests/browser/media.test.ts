@@ -16,7 +16,7 @@ const seen = () =>
 
 describeInBrowser("a file that was made", ({ newTab }) => {
   test("is shown when its URL is opened", async () => {
-    // The browser looks for an icon of the site as well; what it finds does not matter here.
+    // The browser also requests an icon of the site, which does not matter here.
     const { page } = await newTab({ expected: /favicon\.ico|\/_next\/static\// });
     await page.goto(await storeMedia(randomUUID(), await makeImage(), "image/png"));
     expect(await page.evaluate(() => document.images[0]?.naturalWidth)).toBe(320);

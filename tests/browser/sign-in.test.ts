@@ -34,7 +34,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await page.goto("/keys");
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    // A field of its own, not the one of the address with another label: its name is read aloud.
+    // A separate field, not the address field with another label, because its name is read aloud.
     const hasFocus = () =>
       page.getByLabel("Code").evaluate((one) => one === document.activeElement);
     await expect.poll(hasFocus).toBe(true);

@@ -53,7 +53,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
   });
 
   it("changes the settings of an account, and deletes it", async () => {
-    // A refused picture, what is asked while the account is deleted, and the end of its ended session.
+    // A refused picture, requests while the account is deleted, and the end of its session.
     const { page, email } = await signedIn({ expected: /status of 40[013]/ });
     await page.goto("/settings");
     await page.getByRole("heading", { name: "Profile" }).waitFor();
@@ -104,7 +104,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     const notice = page.getByRole("status").getByRole("link", { name: "Open chat" });
     await notice.waitFor();
     expect(await notice.getAttribute("href")).toBe(chat);
-    // It goes when the chat is opened, by whichever way.
+    // It disappears when the chat is opened, by any route.
     await page.goBack();
     await page.waitForURL(`**${chat}`);
     await notice.waitFor({ state: "detached", timeout: 60_000 });

@@ -169,7 +169,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const { page } = tab;
     const existing = newTitle();
     await open(tab, (caller) => createTemplate(caller, { title: existing, is_private: true }));
-    // Without those of other tests, which can be a hundred.
+    // Excludes other tests' templates, of which there can be a hundred.
     await page.getByRole("main").getByRole("searchbox").fill(existing);
     const card = await find(page, existing);
     await expect.poll(() => page.getByRole("article").count()).toBe(1);
@@ -196,14 +196,14 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     }
     expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
 
-    // What was written is there again after the dialog was left.
+    // The text is restored after the dialog was left.
     await page.keyboard.press("Escape");
     await newTemplate(page).click();
     expect(await form.getByLabel("Title").inputValue()).toBe("ab");
   });
 });
 
-/** The page as someone new sees it, after `arrange` has made what is there. */
+/** Opens the page for a new user, after `arrange` has created its data. */
 async function open(
   tab: Tab,
   arrange: (caller: Client, email: string) => Promise<unknown> = async () => {},
@@ -218,7 +218,7 @@ async function open(
 
 const newTitle = (): string => `Plan ${randomUUID().slice(0, 13)}`;
 
-/** The page's own; where there is no template yet another one stands in the middle. */
+/** The page's button; the empty state has another one in the middle. */
 const newTemplate = (page: Page): Locator =>
   page.getByRole("button", { name: "New template" }).first();
 

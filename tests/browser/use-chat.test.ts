@@ -27,7 +27,7 @@ const address = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 createRoot(document.querySelector("main")).render(<Chat {...address} />);
 `;
 
-/** Serves a guide's page on an origin of its own. */
+/** Serves a guide's page on a separate origin. */
 async function serveGuide(guide: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "use-chat-"));
   onTestFinished(() => rm(folder, { recursive: true }));

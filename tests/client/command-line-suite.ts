@@ -23,7 +23,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     person = await createPerson();
   });
 
-  /** Runs a command with the person's key in the environment, unless told otherwise. */
+  /** Runs a command, by default with the person's key in the environment. */
   const run = (
     args: readonly string[],
     more: { env?: Record<string, string>; input?: string } = {},

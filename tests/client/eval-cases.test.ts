@@ -1,4 +1,4 @@
-/** The cases in `evals`: they are read, and the API accepts what they start. */
+/** The cases in `evals` can be parsed, and the API accepts their requests. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { check } from "@platform/endpoint/contract/checks";

@@ -54,7 +54,7 @@ const texts = async (events: AsyncIterable<TurnEvent>): Promise<number> => {
   for await (const event of events) if (event.type === "chunk") count++;
   return count;
 };
-// @ts-expect-error there is no such endpoint
+// @ts-expect-error the endpoint does not exist
 client.api.GET("/api/nothing");
 console.log(process.version, first, typeof texts, typeof verifyWebhook);
 `,

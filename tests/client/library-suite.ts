@@ -83,7 +83,7 @@ export function librarySuite(packed: () => PackedClient): void {
         apiKey: person.key,
         async fetch(request) {
           const response = await fetch(request);
-          // The turn is not over before this connection is there, so that its end cannot be missed.
+          // Stops the turn only once this connection exists, so it cannot miss the end.
           if (isWorking) await person.withKey.post(`/api/chat/${chatId}/stop`);
           return response;
         },

@@ -14,7 +14,7 @@ import { stack } from "../support/harness/stack.ts";
 
 const execute = promisify(execFile);
 
-/** What a shell, JSON or a template could take for something else. */
+/** Characters that are special in a shell, in JSON or in a template. */
 const HOSTILE = `It's "quoted" \\ $HOME \`id\` \${x} "$ID" – naïve 🎵\nnext line`;
 
 const plain = { modelId: null, instructions: null, templateId: null, connectors: [] };

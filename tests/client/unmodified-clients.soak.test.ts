@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Starts an installer with the environment, which may hold what a registry needs. */
+/** Starts an installer with the environment, which may hold settings of a registry. */
 const install = (command: string, args: readonly string[]) =>
   run(command, args, { cwd: folder, maxBuffer: MAX_OUTPUT_BYTES });
 
@@ -137,7 +137,7 @@ describe("requests of Python", () => {
   });
 });
 
-/** Resolves to a Python that has `requests`, if need be in an environment of its own; null without one. */
+/** Resolves to a Python that has `requests`, in a virtual environment if necessary; null without one. */
 async function findPython(): Promise<string | null> {
   const own = join(folder, "python/bin/python");
   const has = (python: string) =>

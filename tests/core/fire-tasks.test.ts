@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fireDueTasks, startTaken } from "../../lib/tasks/fire-tasks.ts";
+import { fireDueTasks, startLeasedFiring } from "../../lib/tasks/fire-tasks.ts";
 import { fireTask, insertTask, LEASE_SECONDS, takeFirings } from "../../lib/tasks/store.ts";
 import { validTask } from "../support/fixtures/tasks.ts";
 import { createTestApp, type TestApp } from "../support/harness/test-app.ts";
@@ -63,10 +63,10 @@ test("a firing that is started again, because its process died before it said so
   await fireTask(service.app.db, task.id, DUE.toISOString(), null, DUE);
   const [firing] = await takeFirings(service.app.db, DUE, 4);
   if (!firing) throw new Error("There is no firing");
-  const first = await startTaken(service.app, firing, DUE);
+  const first = await startLeasedFiring(service.app, firing, DUE);
   const [second, third] = await Promise.all([
-    startTaken(service.app, firing, DUE),
-    startTaken(service.app, firing, DUE),
+    startLeasedFiring(service.app, firing, DUE),
+    startLeasedFiring(service.app, firing, DUE),
   ]);
   expect([second, third]).toEqual([first, first]);
   expect(await task.runs()).toBe(1);

@@ -95,9 +95,8 @@ const effectsIn = async (dataDir: string, conversation: Conversation): Promise<s
 const isTurning = async (conversation: Conversation) => (await conversation.read()).isStreaming;
 
 /**
- * Resolves when the newest message has its answer. A turn that had no run yet when the backup was taken
- * had been acknowledged to nobody: the client repeats its message, which the claim lets through after a
- * minute.
+ * Resolves when the newest message has its answer. A turn without a run at the time of the backup
+ * was not acknowledged yet: the client repeats its message, which the claim accepts after a minute.
  */
 async function untilAnswered(conversation: Conversation): Promise<void> {
   const newestRole = async () => {
@@ -111,7 +110,7 @@ async function untilAnswered(conversation: Conversation): Promise<void> {
   await expect.poll(() => isTurning(conversation)).toBe(false);
 }
 
-/** Every command's result, oldest first: the line that it has added, or null when nobody knows. */
+/** Every command's result, oldest first: the line that it has added, or null if the outcome is unknown. */
 function commandsOf(messages: readonly Pick<UIMessage, "role" | "parts">[]): (string | null)[] {
   return messages.flatMap(({ role, parts }) =>
     role === "user"
@@ -128,7 +127,7 @@ function commandsOf(messages: readonly Pick<UIMessage, "role" | "parts">[]): (st
 test("everything works in the copy, turns in flight finish, and the server notices nothing", {
   timeout: 300_000,
 }, async () => {
-  // What has ended before the backup.
+  // A turn that ended before the backup.
   const finished = await openConversation(caller);
   workspace.model.script("load", load);
   await (await finished.send("[script:load] id 7")).ended;
@@ -145,7 +144,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
 
   await sessionFor("person@example.com", workspace.env);
 
-  // What stands still in the midst of a text and of a command.
+  // A turn that pauses in the middle of a text and of a command.
   const last = gate();
   const paused = await Promise.all(
     (["text", "command"] as const).map(async (where) => {
@@ -163,7 +162,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
     }),
   );
 
-  // What runs while the backup is taken.
+  // Turns that run while the backup is taken.
   const busy = await Promise.all(
     Array.from({ length: CHATS_UNDER_LOAD }, () => openConversation(caller)),
   );
@@ -198,7 +197,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
   });
   const there = client({ key: caller.headers["x-api-key"] ?? "" }, server.url);
 
-  // What had ended is as it was.
+  // The ended turn is unchanged.
   expect(await finished.through(there).read()).toEqual(await finished.read());
   expect(await effectsIn(dataDir, finished)).toEqual(["7-0", "7-1", "7-2"]);
   expect(await readRun(there, run)).toEqual(await readRun(caller, run));
@@ -220,7 +219,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const [asked] = workspace.model.callsOf("recall");
   expect(JSON.stringify(asked?.messages[0])).toContain("The label pays in EUR.");
 
-  // What was in flight continues by itself, and repeats no command.
+  // The turns in flight continue by themselves, and repeat no command.
   const resumed = await Promise.all(
     paused.map(({ conversation }) => conversation.through(there).resume()),
   );

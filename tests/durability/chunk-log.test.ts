@@ -1,5 +1,5 @@
 /**
- * The log of chunks on a PostgreSQL whose writes the test holds back. What every engine guarantees is in
+ * The chunk log on a PostgreSQL whose writes the test delays. The guarantees of every engine are in
  * `turn-log.test.ts`.
  */
 import { randomUUID } from "node:crypto";

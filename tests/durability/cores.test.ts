@@ -148,7 +148,7 @@ describe("a server with several processes", () => {
     const processes = processesOf(server.pid);
     server.kill("SIGTERM");
     expect(await server.died).toContain("(0)");
-    // That the next start continues what they had is asked in tests/durability/suites/drain.ts.
+    // tests/durability/suites/drain.ts tests that the next start continues their work.
     for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
@@ -157,7 +157,7 @@ describe("a server with several processes", () => {
     await expect.poll(() => processesOf(one.pid).length).toBe(PROCESSES);
     const [stopped = 0] = processesOf(one.pid);
     process.kill(stopped, "SIGSTOP");
-    // Each on a connection of its own; every other one goes to the process that has stopped.
+    // Each request uses a new connection; every other one reaches the stopped process.
     const ask = () => fetch(`${one.url}/api/health`, { headers: { connection: "close" } });
     let answered = 0;
     const asked = Array.from({ length: 8 }, () => ask().then(() => answered++));

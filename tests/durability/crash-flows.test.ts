@@ -1,4 +1,4 @@
-/** kill -9 of a server while turns use what the flows have: limits, fallbacks, outputs, verdicts and files. */
+/** kill -9 of a server during turns that use limits, fallbacks, outputs, verdicts and files. */
 import { NOTE } from "@platform/agent/prompt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type ScriptPart } from "../support/fakes/openai.ts";
@@ -17,7 +17,7 @@ const plan: ScriptPart = { tool: "todo", input: { todos: [] } };
 
 let workspace: Workspace;
 
-/** Starts a turn, waits until it stands where the server dies, and returns what must be true afterwards. */
+/** Starts a turn, waits until the server should die, and returns a check for afterwards. */
 type Stand = (caller: Client) => Promise<(back: Client) => Promise<void>>;
 
 const stands: Record<string, Stand> = {

@@ -62,7 +62,7 @@ const requests: readonly Request[] = [
   ["POST", "/auth/v1/token?grant_type=refresh_token", { refresh_token: "of-no-one" }],
 ];
 
-/** Returns those that are neither answered nor refused with 503 and `retry-after`. */
+/** Returns the responses that are neither successful nor a 503 with `retry-after`. */
 async function askAll(): Promise<string[]> {
   const answers = requests.map(async ([method, path, body]) => {
     const { status, headers } = await caller.request(method, path, body ? { body } : {});
@@ -104,7 +104,7 @@ interface Outage {
 }
 const password = () => decodeURIComponent(new URL(workspace.env.DATABASE_URL ?? "").password);
 
-/** Takes every connection that PostgreSQL has left, and then those of the server. */
+/** Takes every free connection of PostgreSQL, and then the server's. */
 async function takeConnections(taken: pg.Client[]): Promise<void> {
   const take = async () => {
     for (;;) {

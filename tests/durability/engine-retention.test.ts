@@ -1,4 +1,4 @@
-/** What the durable engine deletes by itself: rows are aged, no test waits. */
+/** The durable engine's retention: rows are aged, no test waits. */
 import { randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -76,7 +76,7 @@ test("more than a batch goes in one pass, which several processes share", async 
       ${daysAgo(4)}, now() from generate_series(1, 1700) n`;
   await sql`insert into engine.chunks (stream, first_index, count, data, eof, written_at)
     select gen_random_uuid(), 0, 1, '{}', true, ${daysAgo(6)} from generate_series(1, 1700)`;
-  // A row that somebody uses is left for the next pass, and keeps nobody waiting.
+  // A row in use is left for the next pass, and delays no one.
   const user = await sql.reserve();
   await user`begin`;
   await user`select from engine.runs where run_id = 'many 1' for update`;

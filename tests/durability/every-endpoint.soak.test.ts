@@ -1,4 +1,4 @@
-/** As tests/security/every-endpoint.test.ts, with a seed of its own each time and far more of it. */
+/** Like tests/security/every-endpoint.test.ts, with a new seed each time and many more requests. */
 import { randomInt } from "node:crypto";
 import { vi } from "vitest";
 import { fuzzEveryEndpoint } from "../security/fuzz-endpoints.ts";

@@ -1,4 +1,4 @@
-/** One effect for one key, also when the server is killed between the effect and its answer. */
+/** One effect per key, even if the server is killed between the effect and its response. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -16,7 +16,7 @@ import { clientAt, crash, startWorkspace, type Workspace } from "../support/harn
 let workspace: Workspace;
 let survivor: RunningNext;
 beforeAll(async () => {
-  // One origin for both, so that what one stores is the other's as well.
+  // Both have one origin, because a response stored by one must be valid at the other.
   workspace = await startWorkspace({ PUBLIC_URL: "http://127.0.0.1:1" });
   survivor = workspace.server;
 });
@@ -27,9 +27,9 @@ interface Endpoint {
   /** The path of a request, where the endpoint's has parameters. */
   path?(caller: Client): Promise<string>;
   body(caller: Client): Promise<unknown>;
-  /** Ids of what the account has of it. */
+  /** Ids of the account's objects of this kind. */
   effects(accountId: string): Promise<string[]>;
-  /** The id of what an answer tells of. */
+  /** The id of the object in a response. */
   effectIn(answer: Answer, caller: Client): Promise<string>;
 }
 
@@ -110,7 +110,7 @@ interface Lost {
   readonly caller: Client;
   readonly accountId: string;
   readonly send: (to: Client) => Promise<Answer>;
-  /** Ids of what the killed server had made. */
+  /** Ids of the objects created by the killed server. */
   made: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What the retention job ends by itself: turns whose run is lost, and sandboxes that nobody uses. */
+/** The retention job ends turns whose run is lost, and unused sandboxes. */
 import { randomUUID } from "node:crypto";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function createAccount(): Promise<string> {
   return id;
 }
 
-/** A turn that nobody has finished, in a new session. */
+/** An unfinished turn in a new session. */
 async function createTurn(account: string, ageHours: number) {
   const [turn, key] = [randomUUID(), randomUUID()];
   const [session] = await sql`insert into sessions (account_id) values (${account}) returning id`;

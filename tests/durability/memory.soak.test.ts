@@ -23,7 +23,7 @@ interface Memory {
   readonly residentBytes: number;
 }
 
-/** Has the process collect its garbage through its inspector, and reads what is left. */
+/** Has the process collect its garbage through its inspector, and reads the remaining size. */
 async function measure(inspectorPort: number, pid: number): Promise<Memory> {
   const targets = await fetch(`http://127.0.0.1:${inspectorPort}/json/list`);
   const [target] = (await targets.json()) as { webSocketDebuggerUrl: string }[];

@@ -56,7 +56,7 @@ async function turnUntil(step: number) {
 }
 
 it("a turn whose records go over it waits longer and longer for it, and then goes on, exactly", async () => {
-  // The durable engine has a database of its own, as far as the server can tell.
+  // To the server, the durable engine has a separate database.
   await start("b0b5c5a5-0000-4000-8000-000000000000");
   const { last, pause, conversation, stream } = await turnUntil(3);
   away = true;

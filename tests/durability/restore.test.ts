@@ -1,6 +1,6 @@
 /**
- * What `npm run backup` and `npm run restore` refuse, and what they leave behind: nothing. This file is long because its
- * tests share one installation.
+ * The refusals of `npm run backup` and `npm run restore`, which leave nothing behind.
+ * This file is long because its tests share one installation.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -84,7 +84,7 @@ let names = 0;
 const newName = () => join(folder, `new-${++names}`);
 
 const withoutEnd = () => entries.slice(0, -1);
-/** What a restore refuses before it looks at the database is as well seen in an archive of a few files. */
+/** Refusals that come before the database is read can be tested with an archive of a few files. */
 const withoutDatabase = () =>
   withoutEnd().filter(({ header }) => !header.name.startsWith("postgres/"));
 const headerWith = (changed: object): Part[] => {
@@ -144,7 +144,7 @@ describe("a backup", () => {
     await database.end();
     await embedded.stop();
 
-    // Nobody runs on it now.
+    // No server runs on it now.
     const second = `${newName()}.tar.gz`;
     expect(await backUp(second, older)).toBe(DONE);
     const [header] = await readEntries(second);
@@ -176,7 +176,7 @@ describe("a backup", () => {
     await sql.end();
     expect(existsSync(killed)).toBe(false);
     expect(existsSync(`${killed}.part`)).toBe(true);
-    // What one leaves behind that is killed a moment later.
+    // The folder left by a backup that is killed a moment later.
     await mkdir(join(source, "sandboxes", ".backup-1"));
     expect(await backUp(killed, source)).toBe(DONE);
     expect(existsSync(`${killed}.part`)).toBe(false);

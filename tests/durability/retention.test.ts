@@ -1,6 +1,6 @@
 /**
- * The retention job, called directly on a database of its own: rows and files are aged, no test waits.
- * This file is long because it has every part of the job.
+ * The retention job, called directly on a separate database: rows and files are aged, no test
+ * waits. This file is long because it has every part of the job.
  */
 
 import { randomUUID } from "node:crypto";
@@ -341,7 +341,7 @@ describe("several servers", () => {
       where name = ${name}`;
     const second = randomUUID();
     expect(await take(second)).toBe(true);
-    // The first one was only slow: what it says now changes nothing.
+    // The first one was only slow: its late result changes nothing.
     await endJob(currentDatabase(), name, first);
     expect(await take(first)).toBe(false);
     await endJob(currentDatabase(), name, second);

@@ -1,5 +1,5 @@
 /**
- * Random commands and faults on two and three servers; what must be true is checked after each.
+ * Random commands and faults on two and three servers, with the invariants checked after each.
  * `SOAK_SEED` and `SOAK_ROUNDS` repeat a run; with one round, a seed.
  */
 import { randomInt } from "node:crypto";

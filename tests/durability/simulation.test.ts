@@ -1,5 +1,5 @@
 /**
- * Random commands and faults on two and three servers; what must be true is checked after each.
+ * Random commands and faults on two and three servers, with the invariants checked after each.
  * `SIMULATION_SEED=… npm test -- tests/durability/simulation.test.ts` repeats a seed.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The six-step turn that crash tests cut, and what must be true of it afterwards. */
+/** The six-step turn that crash tests interrupt, and the checks afterwards. */
 import { expect } from "vitest";
 import { type Gate, gate, type Script, type ScriptPart } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
@@ -14,7 +14,7 @@ import { readStream } from "../support/harness/worlds.ts";
 
 export const STEPS = 6;
 
-/** What the commands of all steps have written, as `effectsOf` returns it. */
+/** The output of the commands of all steps, as `effectsOf` returns it. */
 export const EFFECTS: readonly string[] = Array.from({ length: STEPS }, (_, step) => String(step));
 
 /** Where a script waits for the test, if it gets there. `step` counts from 0. */
@@ -142,12 +142,15 @@ export async function logOf(workspace: Workspace, { chatId }: Conversation): Pro
 
 export interface Survived {
   readonly conversation: Conversation;
-  /** What the client had when the server died, and what it got after it came back. */
+  /** The client's frames before the server died, and after it came back. */
   readonly before: readonly Frame[];
   readonly after: readonly Frame[];
 }
 
-/** After any crash: one whole stream, nothing twice, the stored message what a client assembles. */
+/**
+ * After any crash: one complete stream without duplicates, and a stored message that equals the one
+ * a client assembles.
+ */
 export async function expectSurvived(
   workspace: Workspace,
   { conversation, before, after }: Survived,

@@ -100,7 +100,7 @@ const turns: Turn[] = [];
 const events: Event[] = [];
 let resumes = 0;
 
-/** Whether a server has refused for now what may be asked again, as clients are told to do. */
+/** Whether a server has refused the request for now, and clients are expected to retry. */
 const isBusy = (error: unknown): boolean => error instanceof Error && /\b503 /.test(error.message);
 
 /** Repeats a look at the database until that has recovered. */
@@ -133,7 +133,7 @@ async function makeReadOnly(): Promise<void> {
   await set("off");
 }
 
-/** A conversation at whichever instance answers. */
+/** A conversation with any instance that answers. */
 class Caller {
   readonly #client: Client;
   #next: number;
@@ -194,8 +194,8 @@ async function playTurn(caller: Caller, conversation: Conversation, id: string):
     if (stream.status === 200) expect(stream.runId).toBe(runId);
   }
 
-  // A process that is killed between storing the message and writing the last chunk leaves that to the
-  // next one; until then the chat is free, and a client that resumes is told that nothing is streaming.
+  // If a process is killed between storing the message and writing the last chunk, the next one
+  // writes it; until then the chat is free, and a client that resumes finds no active stream.
   const log = () => seen(() => logOf(workspace, conversation));
   const lastType = async () => (await log()).at(-1)?.chunk.type;
   await expect.poll(lastType, { timeout: 30_000 }).toBe("finish");

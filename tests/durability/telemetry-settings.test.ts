@@ -1,4 +1,4 @@
-/** What the settings of OpenTelemetry decide. */
+/** The effects of the OpenTelemetry settings. */
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

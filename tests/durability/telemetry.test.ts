@@ -1,4 +1,7 @@
-/** What an OpenTelemetry collector receives: connected traces without content, and metrics that add up. */
+/**
+ * The data that an OpenTelemetry collector receives: connected traces without content, and
+ * consistent metrics.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

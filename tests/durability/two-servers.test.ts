@@ -7,7 +7,7 @@ import { modelCallsSuite } from "./suites/model-calls.ts";
 import { provideWorkspace } from "./suites/provide-workspace.ts";
 import { twoServersSuite } from "./suites/two-servers.ts";
 
-// Longer than any test: what a draining server holds for longer would be cut.
+// Longer than any test, because a draining server cuts requests that take longer.
 const provide = provideWorkspace({ DRAIN_SECONDS: "600" });
 
 describe("model calls", () => modelCallsSuite(provide));

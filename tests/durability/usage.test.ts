@@ -1,4 +1,4 @@
-/** What an account has used is what the model server has counted, whatever has failed in between. */
+/** The recorded usage of an account equals the model server's count, whatever has failed in between. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { type Client, client } from "../support/harness/clients.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => workspace.stop());
 
-/** The calls whose answer the server has completed, with what it has reported of them. */
+/** The calls that the server has answered completely, with their reported usage. */
 const answered = (script: string) =>
   workspace.model.callsOf(script).filter(({ outcome }) => outcome === "answered");
 
@@ -32,7 +32,7 @@ const sumOf = (
   return { steps: calls.length, input_tokens, output_tokens, cost_usd };
 };
 
-/** What was recorded of the turn that answers the message of this id. */
+/** The recorded usage of the turn that answers the message of this id. */
 async function recorded(messageId: string, estimated = false) {
   const [row] = await workspace.sql`
     select count(*)::int as steps, coalesce(sum(input_tokens), 0)::int as input_tokens,
@@ -133,7 +133,7 @@ it("of a step that a crash repeats, only the answer that was stored counts", asy
     where wait_event_type = 'Lock' and query like '%finish_turn%'`;
   await expect.poll(waiting).toHaveLength(1);
   await crash(workspace.server);
-  // PostgreSQL would notice only later that nobody waits for the answer any more.
+  // PostgreSQL would notice only later that the client is gone.
   for (const { pid } of await waiting()) await workspace.sql`select pg_terminate_backend(${pid})`;
   await blocked`rollback`;
   blocked.release();
@@ -187,7 +187,7 @@ it("the totals are those of all calls, by whatever they are grouped", async () =
 });
 
 it("twenty runs at once exceed a small budget by at most one call", async () => {
-  // A call costs less than a cent; what is reserved for its answer is more.
+  // A call costs less than a cent; the reservation for its answer is larger.
   const budget = 0.05;
   const account = await workspace.createCaller();
   await account.patch("/api/accounts/me", { monthly_budget_usd: budget });

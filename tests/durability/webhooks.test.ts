@@ -1,6 +1,6 @@
 /**
- * The delivery worker, called directly on a database of its own: what is due is data in rows, and no
- * test waits for a delay. Workers in this process stand for those of several servers.
+ * The delivery worker, called directly on a separate database: due times are data in rows, so no
+ * test waits for a delay. Workers in this process stand for several servers.
  */
 
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Which writes of a run's stream count, whoever else writes to it, and for every reader alike. */
+/** Every reader sees the same valid writes of a run's stream, whoever else writes to it. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type StreamWrite, WriteOrder } from "../../lib/engine/adapters/workflow/write-order.ts";
@@ -38,7 +38,7 @@ describe("two writers", () => {
       write("a", 0, 0, ["a0"]),
       write("a", 1, 1, ["a1"]),
       write("b", 0, 1, ["b1"]),
-      // It begins where the log ends, by chance.
+      // It happens to start where the log ends.
       write("b", 1, 2, ["b2"]),
       write("a", 2, 2, ["a2"]),
     ]);
@@ -48,7 +48,7 @@ describe("two writers", () => {
   });
 });
 
-/** Writers that each open the log as it then is, and write on whatever others do. */
+/** Writers that each open the current log, and keep writing regardless of the others. */
 const interleavings = fc
   .array(
     fc.record({ writer: fc.nat(3), open: fc.boolean(), count: fc.integer({ min: 1, max: 3 }) }),

@@ -1,4 +1,4 @@
-/** `npm run doctor` as a process of its own, beside the server that all tests share. */
+/** `npm run doctor` in a separate process, beside the server that all tests share. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ interface Outcome {
 const run = (script: string, args: string[], env: Readonly<Record<string, string>>) =>
   runProgram(["scripts/run.ts", script, ...args], env);
 
-/** Runs a command of the self-contained package, which needs no package for what is tested here. */
+/** Runs a command of the self-contained package. These tests need only the source. */
 const runPackaged = (args: string[], env: Readonly<Record<string, string>>) =>
   runProgram(["scripts/package/main.ts", ...args], env);
 

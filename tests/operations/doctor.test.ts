@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => all?.stop());
 
-/** What is wrong with the installation, whatever its machine lacks. */
+/** The defects of the installation, without the limitations of its machine. */
 const faults = (found: readonly Finding[]) =>
   found.filter(({ check, status }) => status !== "ok" && !["isolation", "files"].includes(check));
 

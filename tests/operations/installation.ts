@@ -69,7 +69,7 @@ export async function startInstallation() {
 
   const start = async (settings: Config) => {
     const services = await createApp(settings);
-    // The addresses of these two are no settings.
+    // The addresses of these two are not settings.
     const replace = (name: string, value: unknown) =>
       Object.defineProperty(services, name, { value });
     const credentials = { ...vercel.credentials, token: settings.VERCEL_TOKEN ?? "" };

@@ -38,7 +38,7 @@ afterAll(async () => {
   await ended;
 });
 
-/** Returns the status of a request on a connection of its own; 0 without an answer. */
+/** Returns the status of a request on a new connection; 0 without a response. */
 const health = () =>
   fetch(`http://127.0.0.1:${port}/api/health`, {
     headers: { connection: "close" },

@@ -1,4 +1,4 @@
-/** What was made with `API_KEY_SECRET_PREVIOUS` is accepted, and an API key is then stored anew. */
+/** Credentials made with `API_KEY_SECRET_PREVIOUS` are accepted, and an API key is then stored again. */
 
 import { createCipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";

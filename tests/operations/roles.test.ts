@@ -1,4 +1,7 @@
-/** A PostgreSQL whose administrator is no superuser: the roles, the rights that are missing, and what serves with them. */
+/**
+ * A PostgreSQL whose administrator is not a superuser: the roles, the missing rights, and the
+ * features that work without them.
+ */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
@@ -167,7 +170,7 @@ describe.skipIf(withoutPsql)(`deploy/roles.sql (${withoutPsql ?? "psql is instal
       expect(
         (
           await functions.call("list_keys", {
-            p_account_id: "00000000-0000-4000-8000-000000000000",
+            accountId: "00000000-0000-4000-8000-000000000000",
           })
         ).error,
       ).toBeNull();

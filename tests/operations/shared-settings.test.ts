@@ -20,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   parts = await startOwnParts();
   for (const [name, value] of Object.entries(parts.env)) vi.stubEnv(name, value);
-  // The end of its database is no news.
+  // The end of its database is not logged.
   vi.stubEnv("LOG_LEVEL", "silent");
   const settings = parseConfig(parts.env);
   const db = createDatabase(settings);

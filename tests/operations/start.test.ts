@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => project?.close());
 
-/** Returns what a server that does not start has printed. */
+/** Returns the output of a server that does not start. */
 const refusal = async (env: Readonly<Record<string, string>>, processes?: number) =>
   startServer({ env, ...(processes !== undefined && { processes }) }).then(
     async (server) => {

@@ -80,7 +80,7 @@ describe.each(["localhost", "127.0.0.1"])("a certificate for %s", (host) => {
     expect(await sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`).toEqual([
       { ssl: true },
     ]);
-    // It goes on when the database has ended, so only the errors until it listens are meant.
+    // It keeps running after the database has ended, so only errors before it listens count.
     const errors: unknown[] = [];
     const note = (error: unknown) => void errors.push(error);
     await new Listener(settings.DATABASE_URL, {}, () => {}, note).start();

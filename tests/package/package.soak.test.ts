@@ -1,4 +1,4 @@
-/** The self-contained package: what it holds, and what it does in an empty folder. */
+/** The self-contained package: its content, and its behavior in an empty folder. */
 
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -188,7 +188,7 @@ describe("a package with a Supabase project", () => {
   it("keeps its migrations, and serves it", async () => {
     const project = await startOwnParts();
     const { EMBEDDED_SUPABASE: _, DATA_DIR: _own, ...own } = project.env;
-    // What a hosted project has besides.
+    // The additional services of a hosted project.
     const gateway = await startFakeStorage({
       url: own.SUPABASE_URL ?? "",
       secretKey: own.SUPABASE_SECRET_KEY ?? "",

@@ -1,4 +1,4 @@
-/** A package in a folder of its own, and its commands as a machine without this repository runs them. */
+/** A package in a separate folder, and its commands on a machine without this repository. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFile, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,12 +17,12 @@ export interface Ended {
 /** A command that runs. */
 export interface Running {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** The output so far. */
   output(): string;
   readonly ended: Promise<Ended>;
 }
 
-/** No Node of this repository: only what the system has. */
+/** Only the system's programs, without the repository's Node. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 
 export async function newFolder(): Promise<string> {

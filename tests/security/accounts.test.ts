@@ -22,7 +22,7 @@ const verdict = z.object({
   }),
 });
 
-/** What the one authentication call says about the accounts a request names. */
+/** Sends the authentication call for the accounts that a request names. */
 async function ask(email: string, named: Record<string, string>) {
   const { data, error } = await admin.rpc("authenticate_email", { p_email: email, ...named });
   expect(error).toBeNull();

@@ -286,7 +286,7 @@ describe("with a hosted Supabase and no shared secret", () => {
   it("a bearer is verified by the project's own keys", async () => {
     const provider = await startIdentityProvider("/auth/v1");
     const env = { SUPABASE_URL: provider.origin, SUPABASE_JWT_SECRET: "", SUPABASE_JWT_ISSUER: "" };
-    // There is no database, without which a server refuses to start.
+    // There is no database, so the check that refuses to start without one is off.
     const server = await startServer({ env: { ...env, CHECK_START: "false" } });
     try {
       const statusOf = async (bearer: string) =>

@@ -117,7 +117,10 @@ describe.each([
   });
 });
 
-/** How browsers send what a page of another site asks for: without a preflight, from the person's own address. */
+/**
+ * Requests that a page of another site can make a browser send: without a preflight, from the
+ * person's address.
+ */
 const foreign: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ["cross-site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
   ["same-site", { "sec-fetch-site": "same-site", origin: "http://evil.localhost:1" }],

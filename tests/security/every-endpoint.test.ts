@@ -1,4 +1,4 @@
-/** `FUZZ_SEED` and `FUZZ_RUNS` repeat what the soak has found, or look further. */
+/** `FUZZ_SEED` and `FUZZ_RUNS` repeat a finding of the soak, or search longer. */
 import { fuzzEveryEndpoint } from "./fuzz-endpoints.ts";
 
 fuzzEveryEndpoint({

@@ -7,7 +7,7 @@ import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createBearer, createPerson, unknownKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
-/** What the database's REST interface answers to everything. */
+/** The response of the database's REST interface to every request. */
 let database = { status: 503, body: "" };
 const standIn = createServer((_, response) =>
   response.writeHead(database.status, { "content-type": "application/json" }).end(database.body),
@@ -19,7 +19,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => standIn.listen(0, "127.0.0.1", resolve));
   const address = standIn.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  // A server refuses to start with what can be no REST interface; one that is away it waits for.
+  // A server refuses to start with an address that cannot be a REST interface; it waits for one
+  // that is down.
   broken = await startServer({ env: { SUPABASE_URL: url, LOG_LEVEL: "info" } });
   database = { status: 200, body: "" };
   healthy = await startServer({ env: { LOG_LEVEL: "info" } });

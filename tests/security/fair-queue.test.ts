@@ -12,7 +12,7 @@ const queueOf = (limits: Partial<FairQueueLimits>) =>
     ...limits,
   });
 
-/** Enters, and tells in `log` when it has its slot; `end` gives the slot back. */
+/** Enters, and records in `log` when it has its slot; `end` releases the slot. */
 function enter(queue: FairQueue, accountId: string, log: string[], signal?: AbortSignal) {
   const gate = Promise.withResolvers<void>();
   const done = queue.run(accountId, signal, async () => {
@@ -64,7 +64,7 @@ describe("shares", () => {
     first.end();
     await first.done;
     await settled();
-    // One slot is free, and "b" holds the other: whoever holds none may have it, in turn.
+    // One slot is free, and "b" holds the other: accounts without a slot may take it in turn.
     expect(log).toEqual(["a", "b", "a"]);
   });
 

@@ -1,7 +1,7 @@
 /**
- * One account that holds all it can of what accounts share, while another one asks. The server lets
- * nobody wait for more than a millisecond, so whatever would have to wait is refused: what succeeds
- * has started at once, and the holders are seen to be still there afterwards.
+ * One account holds its maximum of a shared resource while another one makes a request. The server
+ * lets no request wait for more than a millisecond and refuses it otherwise: a success therefore
+ * started at once, and the holders are still there afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
@@ -46,7 +46,7 @@ afterAll(async () => {
   await workspace?.stop();
 });
 
-/** A turn that runs one command and then tells what became of it. */
+/** A turn that runs one command and then reports its result. */
 function scriptCommand(name: string, command: string): void {
   workspace.model.script(name, function* ({ step, toolResults }) {
     if (step === 0) yield { tool: "bash", input: { command } };
@@ -76,7 +76,7 @@ describe("while one account runs every command it may", () => {
     );
     expect(await workspace.readSandboxFile(refused.sessionId, "ran")).toBe("");
 
-    // An answer about files waits for no command, also of the account that runs them.
+    // A response about files waits for no command, not even of the same account.
     const answer = await greedy.get(
       `/api/sandbox/files/content?sessionId=${holder.sessionId}&path=started`,
     );
@@ -174,7 +174,7 @@ describe("the streams of a process", () => {
       .toBe(200);
     held.open();
     await Promise.all([turn, ...readers].map((stream) => stream.ended));
-    // What has ended holds no place: as many as before may be open again.
+    // Ended turns hold no slot: as many as before may be open again.
     const more = gate();
     workspace.model.script("again", async function* () {
       yield { text: "first" };

@@ -1,4 +1,7 @@
-/** Who gets a first key: nobody one that was revoked. `tests/adapters/supabase/launcher.test.ts` asks `npm start`. */
+/**
+ * Which accounts get a first key: none whose key was revoked.
+ * `tests/adapters/supabase/launcher.test.ts` tests `npm start`.
+ */
 import postgres from "postgres";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { seedAccount } from "../../scripts/seed-development.ts";

@@ -1,7 +1,7 @@
 /**
- * What ends with its holder. The holder is an owner of an organization, with which an artist is linked,
- * and has granted or started each of these; then one of the four things in the columns happens to the
- * holder. docs/security.md has the same table.
+ * Objects that end with their holder. The holder is an owner of an organization, with which an
+ * artist is linked, and has granted or started each of these; then one of the four events in the
+ * columns happens to the holder. docs/security.md has the same table.
  */
 export const events = [
   "Removed from the organization",

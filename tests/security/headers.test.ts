@@ -1,4 +1,4 @@
-/** Headers that every answer has, whoever makes it; and unknown paths. */
+/** Headers of every response, from every layer; and unknown paths. */
 // Needs a build.
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";

@@ -22,7 +22,7 @@ const fill = (text: string, length: number): string =>
 
 let origin: string;
 let answer: (response: ServerResponse) => void;
-/** Resolves when the service has noticed that nobody reads on. */
+/** Resolves when the service has noticed that the client is gone. */
 let left: Promise<void>;
 const server = createServer((request, response) => {
   request.resume();
@@ -38,7 +38,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Writes for as long as somebody reads. */
+/** Writes until the client disconnects. */
 function writeForever(response: ServerResponse, next: () => string): void {
   const write = (): void => {
     while (!response.destroyed && response.write(next()));
@@ -305,7 +305,7 @@ describe("assembling a message", () => {
         let whole: unknown[] = [];
         for await (const message of readUIMessageStream({ stream })) whole = message.parts;
         const parts = await assembleParts(chunks);
-        // The reader tells of no change for a step's start, so that of a last, empty step is missing.
+        // The reader reports no change for a step's start, so the start of a last, empty step is missing.
         expect(parts.slice(0, whole.length)).toEqual(whole);
         expect(parts.slice(whole.length).every(({ type }) => type === "step-start")).toBe(true);
       }),

@@ -41,7 +41,7 @@ describe.each(withBody)("%s answers at once", (_, contract) => {
     return validate({ params: undefined, query: undefined, body: body.value });
   };
 
-  /** One after the other, so that the longest stall is that of one body. */
+  /** One after the other, so the longest stall belongs to one body. */
   const answerEach = (bodies: readonly string[]) =>
     expectNoStall(async () => {
       for (const body of bodies) {

@@ -56,11 +56,11 @@ async function stallOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Compared with what the largest harmless input of the same kind costs the same server just now: a
- * slow processor makes both slower.
+ * Compares with the largest harmless input of the same kind on the same server, because a slow
+ * processor slows both.
  */
 async function expectNoStall(hostile: () => Promise<unknown>, harmless: () => Promise<unknown>) {
-  // What is done for the first time is compiled first.
+  // The first call includes compilation.
   await hostile();
   await harmless();
   const attempts: { readonly stall: number; readonly accepted: number }[] = [];

@@ -54,7 +54,7 @@ const run = (name: string, input: unknown) =>
     serviceOrigin: "http://service",
     judgedRequest: async (_method, url) => ({ url, headers: {} }),
     asksForHosts: false,
-    meet: () => {},
+    addSources: () => {},
     network: [],
     documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {
@@ -62,7 +62,7 @@ const run = (name: string, input: unknown) =>
     },
   });
 
-/** What the start of a sandbox and a compiler add to the first measurement is not in the next attempt. */
+/** The first measurement may include the start of a sandbox and a compiler; the next attempt does not. */
 async function measure(name: string, input: unknown) {
   let output: unknown;
   await expectNoStall(async () => {

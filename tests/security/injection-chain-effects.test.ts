@@ -1,7 +1,7 @@
 /**
- * A stranger's words reach the agent of an account with a connected mailbox, which obeys them: it sends what it
- * knows to a host of the stranger, and acts in the mailbox. With the default policies neither happens before a
- * person has been asked, who sees where the words came from.
+ * A stranger's words reach the agent of an account with a connected mailbox, which obeys them: it
+ * sends its data to a host of the stranger, and acts in the mailbox. With the default policies
+ * neither happens before a person has been asked, who sees where the words came from.
  */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";

@@ -1,8 +1,8 @@
 /**
- * What native code that was taken over could do in the process that opens strangers' media, and what
- * the sandbox's process could do outside the shell that it offers. Node without its permission model
- * stands for such code: it does whatever the kernel lets it. This file is long because every kind of
- * isolation has to stop the same attempts.
+ * The reach of compromised native code in the process that opens strangers' media, and of the
+ * sandbox's process outside the shell that it offers. Node without its permission model stands for
+ * such code: it does whatever the kernel permits. This file is long because every kind of isolation
+ * has to stop the same attempts.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -56,7 +56,7 @@ const CANARY = `canary-${randomUUID()}`;
 
 let mediaFolder: MediaFolder;
 let secret: string;
-/** As the kernel shows it: what this process was started with. */
+/** This process's initial environment, as the kernel shows it. */
 let ownEnvironment: string;
 let internal: Server;
 let internalPort = 0;
@@ -158,7 +158,7 @@ describe.runIf(best.kind === "namespaces")("native code that is taken over, in n
     expect(found.uid).not.toBe(process.getuid?.());
     expect(found.environment.filter((name) => name !== "PWD")).toEqual([]);
     expect(found.environments).not.toContain(ownEnvironment);
-    // Its own, and that of the process that started it there.
+    // Its own, and the environment of the process that started it.
     expect(found.environments.length).toBeLessThanOrEqual(2);
     expect(found.root).not.toContain("home");
   });
@@ -178,7 +178,7 @@ describe.runIf(asUser.kind === "user")("native code that is taken over, as anoth
   });
 });
 
-// What is left where the host allows nothing, and the proof that the attacks above are attacks.
+// The remaining isolation where the host permits nothing, and the proof that the attacks above are attacks.
 describe.runIf(process.platform === "linux")("native code that is taken over, elsewhere", () => {
   test("has all rights of the server's user", async () => {
     const found = await attack({ kind: "none", missing: "everything" }, []);
@@ -265,7 +265,7 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
     }
     leaving.abort();
     expect(isAppError(await rendering)).toBe(true);
-    // Its end is told only when the program itself is gone, not only what started it.
+    // Its end is reported only when the program itself has ended, not only its launcher.
     expect(await listConfined("render/main.", folder)).toEqual([]);
   });
 });
@@ -294,7 +294,7 @@ describe("a sandbox's process", () => {
       "PWD",
     ]);
     if (best.kind === "namespaces") {
-      // What it would see of processes and of files if the permission model failed.
+      // The processes and files it would see if the permission model failed.
       for (const name of ["pid", "mnt", "user"]) {
         expect(await readlink(`/proc/${pid}/ns/${name}`)).not.toBe(
           await readlink(`/proc/self/ns/${name}`),

@@ -1,6 +1,6 @@
 /**
- * A sandbox and a proxy on the same machine call from loopback, and can say what they like in
- * headers. They are counted like everybody else: all together, as one address.
+ * A sandbox and a proxy on the same machine call from loopback, and can send any headers. They
+ * share one limit, like one address.
  */
 // Needs a build.
 import { randomUUID } from "node:crypto";
@@ -18,9 +18,9 @@ const limits = {
   SIGNUP_RATE_LIMIT: String(LIMIT),
 };
 
-/** A database of its own: nobody else of this machine is counted there. */
+/** A separate database, because other processes of this machine are counted, too. */
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
-/** Nobody stands in front: callers are counted by their connection. */
+/** Without a proxy in front, callers are counted by their connection. */
 let exposed: RunningNext;
 /** A proxy stands in front, by the settings; it does not say for whom it asks. */
 let proxied: RunningNext;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await parts?.stop();
 });
 
-/** What a caller may write itself to be somebody else each time. */
+/** Headers with which a caller may claim a new address each time. */
 const claims = (index: number): Record<string, string> => ({
   "x-forwarded-for": `203.0.113.${index}`,
   "x-peer-address": `203.0.113.${index}`,

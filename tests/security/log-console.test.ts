@@ -1,4 +1,4 @@
-/** What dependencies print: one bounded line each, without secrets. */
+/** Output of dependencies: one bounded line each, without secrets. */
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { consoleText } from "../../lib/platform/route-console.ts";

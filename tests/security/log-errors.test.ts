@@ -20,7 +20,7 @@ import { z } from "zod";
 
 const CANARY = "Velvet-Harbor-7731";
 
-/** Returns what the work throws. */
+/** Returns the error that the work throws. */
 function thrownBy(work: () => unknown): Error {
   try {
     work();

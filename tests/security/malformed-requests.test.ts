@@ -203,7 +203,7 @@ function sendEndless(contract: Contract, limit: number): Promise<number> {
     const piece = Buffer.alloc(256 * 1024, 0x20);
     let sent = 0;
     const more = () => {
-      // Far beyond any buffer on the way; whoever waits for the end never gets here.
+      // Far more than any buffer on the way; a server that reads to the end never gets here.
       while (sent < limit * 8) {
         sent += piece.length;
         if (!request.write(piece)) return;

@@ -87,7 +87,7 @@ describe("generations that race for the last room", () => {
     const before = fal.submitted.length;
     fal.hold(true);
     const answers = Promise.all([1, 2, 3, 4].map(() => post(person)));
-    // All have begun: none was refused because the account was full already.
+    // All have started: none was refused because the account was already full.
     await expect.poll(() => fal.submitted.length).toBe(before + 4);
     fal.hold(false);
     const refused = (await answers).filter(({ status }) => status !== 200);

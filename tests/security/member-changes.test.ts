@@ -1,6 +1,6 @@
 /**
- * Who may change the role and the artists of a member, and remove it: owners, of everyone; everyone else may only leave.
- * Asked over HTTP by each kind of member, of itself and of others.
+ * Which members may change the role and the artists of a member, and remove it: owners, of everyone;
+ * everyone else may only leave. Each kind of member asks over HTTP, for itself and for others.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";

@@ -1,4 +1,4 @@
-/** An account cannot fill the database with messages, and is told what to do about it. */
+/** An account cannot fill the database with messages, and the error names the remedy. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";

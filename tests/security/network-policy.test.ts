@@ -141,7 +141,7 @@ describe("the shell of the local sandbox", () => {
   it("judges every host of the table", async () => {
     for (const [url, isAllowed] of TABLE) {
       const { stderr } = await curl(url, policies);
-      // The operator's own allowlist is empty, and refuses what the policy allows.
+      // The operator's allowlist is empty, and refuses hosts that the policy allows.
       if (isAllowed) expect(stderr, url).toContain("host is not on the allow-list");
       else expect(stderr, url).toMatch(REFUSED);
     }

@@ -1,6 +1,6 @@
 /**
- * Requests that a caller, a model or a document asks for: to the public internet, and to nothing
- * else, whatever the operator's allowlist, a name or a redirect says.
+ * Requests for a caller, a model or a document reach the public internet only, whatever the
+ * operator's allowlist, a name or a redirect says.
  */
 
 import { once } from "node:events";
@@ -69,7 +69,7 @@ describe("a connection", () => {
   });
 
   it("to a private address is refused after a redirect that the client follows itself", async () => {
-    // What stands for a public site connects by its own agent; the redirect's target does not.
+    // The stand-in for a public site connects by its own agent; the redirect's target does not.
     const site = createServer((_, response) => {
       response.writeHead(302, { location: `http://127.0.0.1:${port}/` }).end();
     });
@@ -103,10 +103,10 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       serviceOrigin: "http://service",
       judgedRequest: async (_method: string, url: URL) => ({ url, headers: {} }),
       asksForHosts: false,
-      meet: () => {},
+      addSources: () => {},
       network: [],
       documents: { accountId: "anyone", queue: documentQueue() },
-      // What an operator lists for the sandbox counts for nothing here.
+      // The operator's allowlist for the sandbox has no effect here.
       allowedHosts: [`${host}:${port}`],
       reportFault: () => {},
     };

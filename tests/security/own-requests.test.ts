@@ -1,6 +1,6 @@
 /**
- * The agent's requests to this service are judged as its router understands them: whatever the spelling of a path, it
- * has the effects of the operation, or there is no such operation and the request is not made.
+ * The agent's requests to this service are judged as its router understands them: whatever the spelling of
+ * a path, it has the effects of the operation, or there is no such operation and the request is not made.
  */
 
 import type { Contract } from "@platform/endpoint/contract/contract";
@@ -12,7 +12,7 @@ import { judgeRequest, operations } from "../../lib/openapi/registry.ts";
 const ORIGIN = "http://localhost:3000";
 const isStored = ({ href }: URL) => href.startsWith(`${ORIGIN}/api/media/`);
 
-/** What an agent can write in place of a path that it was told. */
+/** Alternative spellings of a path that an agent can write. */
 const spellings: Readonly<Record<string, (path: string) => string>> = {
   "a double slash at the start": (path) => `/${path}`,
   "a double slash after /api": (path) => path.replace("/api/", "/api//"),

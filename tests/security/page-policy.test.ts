@@ -1,4 +1,4 @@
-/** Every page that a server answers with has the policy of pages, whatever the path; folders without pages have none. */
+/** Every page of a server has the page policy, whatever the path; folders without pages have none. */
 // Needs a build.
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
@@ -45,7 +45,7 @@ const FOLDERS = [
   "/api",
   "/api/connectors",
 ];
-/** What can follow them. */
+/** The endings of a path. */
 const ENDS = [
   "/x",
   "/x/y",

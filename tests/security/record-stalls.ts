@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server by `NODE_OPTIONS`: tells a test how long the server's event loop stood
- * still, over a socket that only this machine's user can reach. The product knows nothing of it.
+ * Preloaded into a server by `NODE_OPTIONS`: reports to a test how long the server's event loop stood
+ * still, over a socket that only this machine's user can reach. The product does not know about it.
  */
 import { createServer } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Which calls a remembered approval covers: those that are equal to the approved one but for their texts. */
+/** Which calls a remembered approval covers: calls equal to the approved one except for their texts. */
 import { describe, expect, it } from "vitest";
 import { effectOf } from "../../lib/approvals/effects.ts";
 import { judgeRequest } from "../../lib/openapi/registry.ts";

@@ -118,7 +118,7 @@ const theRunsOwnFile = async (owner: Person, { sessionId }: RunPlace): Promise<I
   await writeSandboxFile(sessionId, "notes.txt", "theirs");
   return { sessionId };
 };
-/** Each caller that may deletes one of its own. */
+/** Each permitted caller deletes a separate object. */
 const anotherOfTheRunsOwnFiles = async (owner: Person, { sessionId }: RunPlace): Promise<Ids> => {
   await owner.withKey.post("/api/sandbox", { sessionId });
   const name = `${randomUUID()}.txt`;
@@ -142,7 +142,7 @@ const proposalFor = async (owner: Person, artist_id?: string): Promise<Ids> => {
     returning id`;
   return { id: String(proposal?.id) };
 };
-/** Of an artist of its own: others at the same time change the memory of the account. */
+/** A separate artist, because concurrent tests change the memory of the account. */
 const aProposal = async (owner: Person): Promise<Ids> =>
   proposalFor(owner, await makeArtist(owner.withKey));
 const aRun = async (owner: Person): Promise<Ids> => {
@@ -155,7 +155,7 @@ const aRunWithSteps = async (owner: Person): Promise<Ids> => {
   await vi.waitUntil(async () => (await owner.withKey.get(path)).status === 200);
   return { runId, index: "0" };
 };
-/** Waits for two results, so that it still waits when the owner has sent one of them. */
+/** Waits for two results, so it still waits when the owner has sent one of them. */
 const aWaitingRun = async (owner: Person): Promise<Ids> => {
   const client_tools = ["one", "two"].map((name) => ({
     name,
@@ -236,7 +236,7 @@ const aDelivery = async (owner: Person): Promise<Ids> => {
   const answer = owner.withKey.post(`/api/webhooks/${id}/test`);
   return { id, delivery_id: await idIn(answer, "delivery", "id") };
 };
-/** Nobody listens there. */
+/** A URL with a closed port. */
 const closedUrl = () => `http://127.0.0.1:1/${randomUUID()}`;
 const anAddress = async (): Promise<Ids> => ({ email: `${randomUUID()}@example.com` });
 const aCode = async (): Promise<Ids> => {

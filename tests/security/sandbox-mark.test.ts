@@ -1,4 +1,7 @@
-/** What bears the mark of a sandbox, and what a run's credential is worth when nobody wants the run. */
+/**
+ * Requests that carry the mark of a sandbox, and the rights of a run's credential when the run is
+ * not wanted.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sentenceOf } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";

@@ -1,4 +1,4 @@
-/** The sandboxes of one account share a quota, whatever they do at the same time. */
+/** The sandboxes of one account share a quota, even when they write at the same time. */
 
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -57,7 +57,7 @@ describe("commands of several sessions", () => {
       for (const id of sessions) await expect.poll(() => storedBytes(id)).not.toBe("reserved");
     };
     await Promise.all(boxes.map((box) => write(box, 400_000, "first")));
-    // Whoever was refused by another's reservation tries again when that is settled.
+    // A sandbox refused because of another's reservation tries again when that is settled.
     await endJails();
     await Promise.all(boxes.map((box) => write(box, 400_000, "second")));
     await endJails();
@@ -69,7 +69,7 @@ describe("commands of several sessions", () => {
     expect(total).toBeGreaterThan(0);
     expect(total).toBeLessThanOrEqual(LIMIT);
     expect(await Promise.all(sessions.map(storedBytes))).toEqual(sizes);
-    // What is left still fits, in any of them.
+    // The remaining space can be used by any of them.
     const small = await write(boxes[2], LIMIT - total, "last");
     expect(small?.exitCode, small?.stderr).toBe(0);
     await endJails();
@@ -119,7 +119,7 @@ describe("an account whose sandboxes are full", () => {
     ]);
     const provision = (sessionId: string) => person.withKey.post("/api/sandbox", { sessionId });
     expect((await provision(first.session.id)).status).toBe(200);
-    // The sandbox reserves room when it is warmed up, which would replace what is set here.
+    // The sandbox reserves space when it is warmed up, which would replace the value set here.
     const reserved = () => sql`select from sessions
       where id = ${first.session.id} and sandbox_reserved_at is not null`;
     await expect.poll(reserved).toHaveLength(1);

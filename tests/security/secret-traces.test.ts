@@ -1,6 +1,6 @@
 /**
- * The search that ends every run of the tests can fail: what is planted where the service keeps
- * things is found, in every form.
+ * The search that ends every test run can fail: it finds secrets planted in the service's storage,
+ * in every form.
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -20,7 +20,7 @@ import { TraceSearch } from "../support/secrets/trace-search.ts";
 /** Not the records of the run: its own search would fail. */
 let records: string;
 let dataDir: string;
-/** Almost empty, so that each search takes milliseconds. */
+/** Almost empty, because each search then takes milliseconds. */
 let scratch: { url: string; drop(): Promise<void> };
 let sql: Sql;
 const key = newKey("x".repeat(32)).raw;

@@ -1,6 +1,6 @@
 /**
- * Supabase Auth under this origin, and what the console's pages may do. This file is long because it follows sessions from
- * the code to the sign-out.
+ * Supabase Auth under this origin, and the rights of the console's pages. This file is long because
+ * it follows sessions from the code to the sign-out.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
@@ -91,7 +91,7 @@ describe("the auth server under this origin", () => {
       const [next = ""] = tabs;
       expect(new Set(tabs).size).toBe(1);
       expect(await tokensOf(email)).toHaveLength(2);
-      // A response that was lost is repeated, also when another tab has gone on.
+      // A lost response is repeated, even when another tab has continued.
       const last = await renewed(next);
       expect(await renewed(refresh_token)).toBe(next);
       expect(await renewed(next)).toBe(last);

@@ -1,4 +1,4 @@
-/** The lines of the table (table.ts), with those of endpoints that it leaves to their contracts. */
+/** The lines of the table (table.ts), and derived lines of the other endpoints. */
 import type { Contract } from "@platform/endpoint/contract/contract";
 import { contracts } from "../../lib/openapi/registry.ts";
 import { nameOf } from "../support/fixtures/shapes.ts";

@@ -54,7 +54,7 @@ const listedTemplates = z.object({
   templates: z.array(z.looseObject({ creator: z.object({ id: z.string() }) })),
 });
 
-/** All that may not tell a foreign thing from a missing one. */
+/** All parts of a response that may not distinguish a foreign object from a missing one. */
 function tellingOf({ status, text, headers }: Answer) {
   const own = ["x-request-id", "date", "ratelimit"];
   return { status, text, headers: [...headers].filter(([name]) => !own.includes(name)) };
@@ -72,7 +72,7 @@ export function tableSuite(
   let owner: Person;
   let run: RunPlace;
   let accounts: Readonly<Record<string, string>>;
-  /** The account of each caller, and what it sends. */
+  /** Each caller's account and headers. */
   let people: Readonly<Record<Caller, { readonly id: string; readonly headers: Headers }>>;
 
   beforeAll(async () => {
@@ -172,7 +172,7 @@ export function tableSuite(
     });
   }
 
-  /** What the owner reads at the address of a change, where there is something to read. */
+  /** The owner's view at the address of a change, where it can be read. */
   async function readAt({ method, path }: Contract, thing: Ids) {
     const isReadable = contracts.some((one) => one.method === "GET" && one.path === path);
     if (method === "GET" || !isReadable || Object.keys(thing).length === 0) return null;
@@ -216,8 +216,8 @@ export function tableSuite(
 
       expect(await readAt(contract, thing)).toEqual(before);
 
-      // After the refusals, so that the first of these shows that they have left the thing alone. But
-      // for readers each has a thing of its own, for it may be the end of it.
+      // After the refusals, because the first of these shows that they left the object alone.
+      // Except for readers, each caller has a separate object, which it may delete.
       const granted = line.cells.filter(({ sentence }) => sentence === null);
       const others = contract.method === "GET" ? [] : granted.slice(1);
       const things = [thing, ...(await Promise.all(others.map(() => row.arrange(owner, run))))];

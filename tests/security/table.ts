@@ -1,20 +1,19 @@
 /**
- * Who may do what: every endpoint, for twelve callers, with the status and the sentence of each answer.
- * How each request is made is in rows.ts. This file is long because it is one table.
+ * The permissions: every endpoint, for twelve callers, with the status and the sentence of each
+ * answer. How each request is made is in rows.ts. This file is long because it is one table.
  *
- * The owner has a thing (a session, a template, …), and each caller asks for that thing. Owner and
- * member belong to one organization, with which an artist is linked; the admin belongs to the admin
- * organization; the stranger to another organization, with an artist of its own. The `both` caller
- * sends two good credentials of the owner, and the expired and the revoked key are the owner's. So are
- * the credentials of a run: what its sandbox has while the owner's turn is running, in the two forms there
- * are. They reach the things of `(own)` as those of the run's own session. Who is in a sandbox sends no
- * credential, with the mark that everything bears that leaves a sandbox.
+ * The owner has an object (a session, a template, …), and each caller requests that object. Owner
+ * and member belong to one organization, with which an artist is linked; the admin belongs to the
+ * admin organization; the stranger belongs to another organization, with another artist. The `both`
+ * caller sends two good credentials of the owner, and the expired and the revoked key are the
+ * owner's. So are the credentials of a run: its sandbox has them while the owner's turn is running,
+ * in the two forms there are. They reach the objects of `(own)` as the objects of the run's own
+ * session. A sandboxed caller sends no credential, only the `x-agent-sandbox` header.
  *
- * A cell is a status; `+` where the answer has the thing's id in it, which it has nowhere else; and
- * a letter for the sentence of an error. A line that starts with `field=whose` is the endpoint above
- * with that field: the caller's `own` account, the `owner`'s, the `artist` or the `organization`
- * that owner and member share, a `foreign` one (the stranger's artist or organization), `nobody`'s,
- * or `malformed`.
+ * A cell is a status; `+` where the answer contains the object's id, which no other answer does; and a
+ * letter for the sentence of an error. A line that starts with `field=whose` is the endpoint above with
+ * that field: the caller's `own` account, the `owner`'s, the `artist` or the `organization` that owner and
+ * member share, a `foreign` one (the stranger's artist or organization), `nobody`'s, or `malformed`.
  *
  * A thing that is answered as missing answers as a missing one does, byte for byte, and so does a
  * foreign account that is refused.

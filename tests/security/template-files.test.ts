@@ -4,7 +4,7 @@ import { appError } from "@platform/endpoint/contract/app-error";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/fetch-inputs.ts";
-import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
+import { asMediaFailure, audioInputs } from "../../lib/content/plan-edit.ts";
 import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import { config } from "../../lib/platform/config.ts";
 import { stack } from "../support/harness/stack.ts";
@@ -30,13 +30,13 @@ describe("the audio of a template's edit", () => {
     );
     expect(refused).not.toBeNull();
     if (!refused) return;
-    expect(excuseCaller(refused, "video")).toEqual(
+    expect(asMediaFailure(refused, "video")).toEqual(
       appError("upstream_error", "Video generation failed"),
     );
   });
 
   test("leaves errors about the caller's own files as they are", () => {
     const own = appError("invalid_request", "audio_url must be audio", { fields: ["audio_url"] });
-    expect(excuseCaller(own, "video")).toBe(own);
+    expect(asMediaFailure(own, "video")).toBe(own);
   });
 });

@@ -1,4 +1,4 @@
-/** Who may start a run at the URL of a trigger: only the holder of its secret, and each message once. */
+/** Only the holder of its secret may start a run at the URL of a trigger, and each message only once. */
 import { createHmac, randomUUID } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a turn knows of its caller is nowhere to be found, and what it was given ends with it. */
+/** A turn's knowledge of its caller is stored nowhere, and its credentials end with it. */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function expectNowhere(secrets: readonly string[]): Promise<void> {
   }
 }
 
-/** Prints the environment, calls back, and gives the header away in a form nobody redacts. */
+/** Prints the environment, calls back, and reveals the header in a form that is not redacted. */
 const COMMANDS = {
   env: "env | grep AGENT; echo $AGENT_API_AUTH_HEADER",
   reversed: 'printf %s "$AGENT_API_AUTH_HEADER" | rev',
@@ -92,7 +92,7 @@ async function startTurn(name: string, caller: ReturnType<typeof client>) {
   const stream = await conversation.send(`[script:${name}]`);
   await held.reached;
   await stream.until((chunk) => chunk.type === "finish-step");
-  // Into the chunk log, backwards, by the command: no redaction knows what a command makes of it.
+  // The command writes it to the chunk log in reverse, which redaction cannot recognize.
   registerDisguised(unreverse(stdoutOf(stream, "reversed")).replace(/^.*[ ]/, ""));
   return { conversation, stream, held };
 }

@@ -1,4 +1,4 @@
-/** A stream that nobody reads must not live on in the server. */
+/** A stream without a reader must not live on in the server. */
 
 import { methods, type RouteHandler } from "@platform/endpoint/methods";
 import { expect, it } from "vitest";

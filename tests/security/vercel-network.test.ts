@@ -1,4 +1,4 @@
-/** What a sandbox on Vercel may reach of the service's own origin, by the policy that is asked for. */
+/** The addresses of the service's origin that a sandbox on Vercel may reach, by the requested policy. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

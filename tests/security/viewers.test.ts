@@ -1,6 +1,6 @@
 /**
- * A viewer of an organization reads what a member reads, and changes nothing; a member that is limited to artists is a
- * member for these and a stranger otherwise: asked of every operation that names accounts.
+ * A viewer of an organization reads like a member, and changes nothing; a member limited to artists
+ * is a member for these and a stranger otherwise: tested for every operation that names accounts.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -24,7 +24,7 @@ let owner: Person;
 let viewer: Person;
 let limited: Person;
 let accounts: Readonly<Record<string, string>>;
-/** Of the organization, and not among those of the limited member. */
+/** Belongs to the organization, and is not one of the limited member's artists. */
 let otherArtist: string;
 beforeAll(async () => {
   [owner, viewer, limited] = await Promise.all([createPerson(), createPerson(), createPerson()]);
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 const ofOthers = lines.filter(({ whose }) => /^(owner|organization|artist)$/.test(whose ?? ""));
 
-/** Asks what a line of the table asks, for the account that it names. */
+/** Makes the request of a line of the table, for the account that it names. */
 async function ask({ withKey }: Person, { name, field, whose, cells }: Line) {
   const contract = contracts.find((one) => nameOf(one) === name.replace(/ \(\w+\)$/, ""));
   const [row, member] = [rows[name], cells[callers.indexOf("member")]];
@@ -126,7 +126,7 @@ describe("a member that is limited to artists", () => {
         expect(all.members.map(({ email }) => email)).toContain(distant.email);
       }
 
-      // An address that it may not know is answered like one that is no member's.
+      // An address that the caller may not know is answered like one without a member.
       const task = (address: string) =>
         self.withKey.post("/api/tasks", {
           title: "Digest",

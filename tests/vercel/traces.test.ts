@@ -1,5 +1,5 @@
 /**
- * What Next traces for each function of a serverless deployment, as of the build under test.
+ * The files that Next traces for each function of a serverless deployment, in the build under test.
  * `functions.soak.test.ts` builds for Vercel and runs the functions.
  */
 import { globSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ describe("a traced function", () => {
     expect(routes.length).toBeGreaterThan(40);
   });
 
-  // What every function carries besides its own files.
+  // The common content of every function.
   it.each(["instrumentation.js.nft.json", "middleware.js.nft.json", ...routes])(
     "carries no accidental files: %s",
     (name) => {

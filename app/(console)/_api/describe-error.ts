@@ -80,8 +80,8 @@ const CODE_OF_STATUS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns the sentence that a page shows for a failed request. The API's own messages are written
- * for programs that call it, so that no page shows them.
+ * Returns the text that a page shows for a failed request. Pages never show the API's own messages,
+ * which are written for developers.
  */
 export function describeError({ status, code, retryAfter = null }: FailedResponse): string {
   const text =

@@ -1,4 +1,4 @@
-/** Requests of the console to the API of its own origin, made the same way as by any other client. */
+/** The console's requests to the API. They use its own origin and no private endpoint. */
 import type { z } from "zod";
 import { accessToken, renewToken } from "../_session/auth.ts";
 import { describeError, unreachable } from "./describe-error.ts";
@@ -134,7 +134,7 @@ const noResponse = { status: 0, fields: [], requestId: null };
 export const networkError: ApiError = { ...noResponse, code: "network", message: unreachable };
 const aborted: ApiError = { ...noResponse, code: "aborted", message: "The request was canceled." };
 
-/** Some endpoints list the invalid fields; others begin their message with the name of the first. */
+/** Some endpoints list the invalid fields; others start their message with the name of the first. */
 function invalidFields(body: unknown): readonly string[] {
   const { missing_fields: listed, error, message } = Object(body);
   if (Array.isArray(listed)) return listed.map(String);

@@ -43,7 +43,10 @@ const SOURCES: Readonly<Record<Approval["sources"][number]["kind"], string>> = {
   share: "Shared chat",
 };
 
-/** How long a card must have been in view before it can be approved: a click may have been meant for what was there. */
+/**
+ * How long a card must have been in view before it can be approved. Until then, a click may have
+ * been aimed at the element that the card replaced.
+ */
 const SEEN_MS = 700;
 
 /** Whether an element has been in view for long enough, in a window with the focus. */
@@ -78,7 +81,7 @@ function useSeen(element: HTMLElement | null): boolean {
   return isSeen;
 }
 
-/** A call that the agent asks for: what it does, why it is asked, and the answers. */
+/** A call that awaits approval: its effect, the reason for the question, and the answers. */
 export function ApprovalCard({
   call: { category, effect, sources, input, is_memorable },
   isOfTask = false,
@@ -100,7 +103,7 @@ export function ApprovalCard({
     setAnswer(given);
     if ((await onAnswer?.(given)) === false) setAnswer(null);
   };
-  // A disabled button would lose the focus that it is given meanwhile.
+  // Disabling a focused button would lose the focus.
   const button = (label: string, given: ApprovalAnswer, variant: Variant) => (
     <Button
       size="sm"

@@ -1,4 +1,4 @@
-/** Highlights code apart from the page, so that no grammar can hold up its frames. */
+/** Highlights code in a worker, so a slow grammar cannot block the page. */
 import type { CodeLine } from "./languages.ts";
 import { createTokenizer } from "./tokenize.ts";
 

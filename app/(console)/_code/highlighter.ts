@@ -5,7 +5,7 @@ import type { CodeLine } from "./languages.ts";
 
 /** The time for one portion of lines and the download of a grammar; then the block stays plain. */
 const DEADLINE_MS = 30_000;
-/** The lines of one portion, so that the pieces appear early and are drawn in short tasks. */
+/** Lines per response. The first lines appear early, and each task that renders some is short. */
 const PORTION_LINES = 200;
 
 let worker: Worker | undefined;
@@ -92,7 +92,7 @@ function send(request: HighlightRequest): void {
   if (worker === undefined) {
     worker = new Worker(new URL("./highlight-worker.ts", import.meta.url), { type: "module" });
     worker.onmessage = ({ data }: MessageEvent<HighlightAnswer>) => {
-      // The worker cannot tell the page by itself that a grammar is gone.
+      // The worker cannot notify the page itself when a grammar's file is missing.
       if (data.error !== null) void checkChunk(data.error);
       waiting.get(data.block)?.(data.lines);
     };

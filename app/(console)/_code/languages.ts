@@ -56,7 +56,7 @@ export const findLanguage = (name: string): Language | undefined => byName.get(n
 export const languageOfPath = (path: string): string =>
   (path.split("/").at(-1) ?? "").split(".").at(-1) ?? "";
 
-/** What a piece of code is; `code.css` has a color for each. */
+/** The kinds of tokens; `code.css` has a color for each. */
 export const kinds = [
   "plain",
   "comment",

@@ -36,7 +36,7 @@ const scopes: Readonly<Partial<Record<(typeof kinds)[number], string>>> = {
   deleted: "markup.deleted",
 };
 
-/** Kinds are written as colors, because those are what a theme gives to a piece. */
+/** Kinds are encoded as colors, because a theme can only assign colors to tokens. */
 const colorOf = (kind: number): string => `#${kind.toString(16).padStart(6, "0")}`;
 
 const theme: ThemeRegistrationRaw = {
@@ -56,7 +56,7 @@ const getPrimitive = () =>
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   }));
 
-/** Resolves to null if the language is unknown. @param name as of `findLanguage` */
+/** Resolves to null if the language is unknown. @param name as returned by `findLanguage` */
 export async function createTokenizer(name: string) {
   const load = grammars[findLanguage(name)?.extension ?? ""];
   if (load === undefined) return null;

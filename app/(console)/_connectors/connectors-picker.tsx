@@ -17,7 +17,7 @@ interface ConnectorsPickerProps {
   readonly onChoose: (connectors: readonly string[]) => void;
 }
 
-/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
+/** A button that shows how many connectors the agent may use and opens the list of connected ones. */
 export function ConnectorsPicker({ chosen, isField = false, onChoose }: ConnectorsPickerProps) {
   const count = chosen?.length ?? 0;
   return (

@@ -5,7 +5,7 @@ export type FormState<V extends object> = ReturnType<typeof useForm<V>>;
 
 /**
  * The values of a form and their submission. When it is refused, its first invalid field gets the focus.
- * @param texts what is shown at a field that the API refuses; its own messages are for programs
+ * @param texts what each field shows if the API rejects it, since the API's messages are for developers
  */
 export function useForm<V extends object>(
   initial: V,
@@ -33,7 +33,7 @@ export function useForm<V extends object>(
   };
 }
 
-/** Returns the value of a field with JSON. What is no JSON is left to the API to refuse. */
+/** Returns the parsed value of a JSON field. Invalid JSON is returned as text, and the API rejects it. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

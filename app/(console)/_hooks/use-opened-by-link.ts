@@ -2,8 +2,8 @@ import { usePathname, useSearchParams } from "next/navigation";
 import { useEffect, useState } from "react";
 
 /**
- * Whether a dialog is open. It opens at once for a link with `?new`, which is then taken out of the
- * address, so that a reload does not open it again.
+ * Whether a dialog is open. A link with `?new` opens it at once. The parameter is then removed from
+ * the address, or a reload would open the dialog again.
  */
 export function useOpenedByLink() {
   const asked = useSearchParams().has("new");

@@ -9,7 +9,7 @@ export interface Pages<T> {
   readonly error: ApiError | null;
   readonly loading: boolean;
   readonly isLoadingMore: boolean;
-  /** Whether the items are those of the path before, until those of this one are loaded. */
+  /** Whether the items still belong to the previous path, because those for this one are loading. */
   readonly isPrevious: boolean;
   readonly hasMore: boolean;
   /** Loads the next page, or retries the page that failed. */

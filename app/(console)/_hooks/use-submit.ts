@@ -10,9 +10,9 @@ export interface Submit {
 }
 
 /**
- * Sends what a person wants changed, by POST unless the request says otherwise. A POST carries an
- * `Idempotency-Key`, which stays the same for the same request until there is a final response, so that
- * retrying after a lost connection has no second effect.
+ * Sends a change, by POST unless the request says otherwise. A POST carries an `Idempotency-Key`
+ * that stays the same for the same request until there is a final response. Retrying after a lost
+ * connection therefore has no second effect.
  */
 export function useSubmit(): Submit {
   const pending = useRef<{ readonly request: string; readonly key: string } | null>(null);

@@ -26,7 +26,7 @@ export function lazyComponent<M, N extends keyof M>(
     useEffect(() => {
       if (Component) return;
       const closed = new AbortController();
-      loadPatiently(importModule, closed.signal).then(
+      loadWithRetries(importModule, closed.signal).then(
         (module) => {
           const component = module[name] as ComponentType<PropsOf<M[N]>>;
           loaded = component;
@@ -46,7 +46,7 @@ export function lazyComponent<M, N extends keyof M>(
 }
 
 /** @throws when the code is gone or broken, or the signal aborts while the server cannot be reached */
-async function loadPatiently<T>(importIt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function loadWithRetries<T>(importIt: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await loadModule(importIt);

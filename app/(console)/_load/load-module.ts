@@ -5,7 +5,7 @@ const CHUNK = /\/_next\/static\/[^\s'"?)]+/;
 let outdated = false;
 const listeners = new Set<() => void>();
 
-/** Whether code of this page is no longer on the server, so that only a reload brings the page up to date. */
+/** Whether the server no longer has the code of this page. Only a reload brings the page up to date. */
 export const isOutdated = (): boolean => outdated;
 
 export function onOutdated(listener: () => void): () => void {
@@ -16,7 +16,7 @@ export function onOutdated(listener: () => void): () => void {
 /**
  * Imports a module on demand, and finds out whether a failure is for good: see `isOutdated`.
  *
- * @throws what the import throws, which another attempt may not
+ * @throws the error of the import, which a later attempt may avoid
  */
 export async function loadModule<T>(importModule: () => Promise<T>): Promise<T> {
   try {

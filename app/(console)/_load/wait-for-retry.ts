@@ -2,8 +2,8 @@ const MAX_DELAY_MS = 5_000;
 const FIRST_DELAY_MS = 250;
 
 /**
- * Resolves when a request should be retried: after an exponential delay with jitter, so that clients
- * do not all return at once after a restart, or as soon as the browser is online or the tab visible.
+ * Resolves when a request should be retried: after an exponential delay with jitter, or as soon as the
+ * browser is online or the tab visible. The jitter spreads the clients that return after a restart.
  *
  * @throws the reason of the signal if it aborts.
  */

@@ -1,11 +1,11 @@
-/** What answers of models contain besides GitHub's Markdown: formulas and footnotes. */
+/** Extensions to GitHub's Markdown that models use in answers: formulas and footnotes. */
 import type { MarkedToken, TokenizerAndRendererExtension, Tokens } from "marked";
 
 export interface FormulaToken {
   readonly type: "formula";
   readonly raw: string;
   readonly text: string;
-  /** True if it stands on lines of its own. */
+  /** True if the formula stands on separate lines. */
   readonly isDisplay: boolean;
 }
 
@@ -89,7 +89,7 @@ const footnote: TokenizerAndRendererExtension = {
 
 export const extensions = [displayFormula, inlineFormula, footnoteReference, footnote];
 
-/** Asked for every paragraph about the rest of the text, so that it must be quick. */
+/** Called for every paragraph with the rest of the text, so it must be fast. */
 function startOfLine(source: string, ...marks: readonly string[]): number | undefined {
   const places = marks.map((mark) => source.indexOf(`\n${mark}`)).filter((index) => index >= 0);
   return places.length === 0 ? undefined : Math.min(...places) + 1;

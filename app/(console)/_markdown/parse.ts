@@ -64,8 +64,9 @@ function isDeepLine(line: string): boolean {
 }
 
 /**
- * Parses a text that still grows, and closes what is open at its end.
- * @param before the tokens of the text when it was shorter: only what may have changed is parsed again
+ * Parses a text that is still growing, and closes the constructs that are open at its end.
+ * @param before the tokens of a shorter prefix of the text; only the part that may have changed is
+ * parsed again
  */
 export function parseStreaming(text: string, before: readonly MarkdownToken[]): MarkdownToken[] {
   if (!isRequested) loadCloser();

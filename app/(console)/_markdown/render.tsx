@@ -1,6 +1,6 @@
 /**
- * Renders tokens of Markdown as elements, on the server and in the browser. What differs between answers of
- * a model and the documentation is given as `parts`.
+ * Renders Markdown tokens as elements, on the server and in the browser. `parts` holds the elements
+ * that differ between answers of a model and the documentation.
  */
 
 import { concealedHost } from "@platform/kit/shown-links";
@@ -202,8 +202,8 @@ function renderSpan(token: MarkdownToken, parts: MarkdownParts): ReactNode {
 }
 
 /**
- * What has a control of the console is drawn after the link: within it, a click on that control would also open the
- * address that a stranger has chosen.
+ * An image with a control of the console is rendered after the link. Inside it, a click on the
+ * control would also open the address, which an untrusted author has chosen.
  */
 function renderLink({ href, text, tokens, autolink }: Tokens.Link, parts: MarkdownParts) {
   const after: MarkdownToken[] = [];

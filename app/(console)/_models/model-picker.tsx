@@ -31,7 +31,7 @@ export function ModelPicker({
   readonly "aria-describedby"?: string;
   readonly value: string;
   readonly isField?: boolean;
-  /** Whether the default can be chosen as such, for what is to follow it when it changes. */
+  /** Offers the default as a choice, for settings that should follow it when it changes. */
   readonly hasDefault?: boolean;
   /** The chosen model, if it is known without the list, which is then loaded when it is opened. */
   readonly known?: { readonly id: string; readonly name: string; readonly is_default: boolean };

@@ -5,7 +5,7 @@ import { X } from "../_ui/icons.tsx";
 import { chooseArtist, useScope } from "./scope.ts";
 
 interface ArtistChipProps {
-  /** What has the focus once the chip was removed. */
+  /** Receives the focus after the chip is removed. */
   readonly next: RefObject<HTMLElement | null>;
   readonly className?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * The session of this browser with Supabase Auth, which is served from the same origin (`/auth/v1`).
- * Its library keeps the session in local storage, so that all tabs share it. The library is loaded
- * only to sign in, to sign out and to renew a token.
+ * The browser's session with Supabase Auth, which is served from the same origin (`/auth/v1`). The
+ * library keeps the session in local storage, which all tabs share. It is loaded only to sign in,
+ * to sign out and to renew a token.
  */
 import type { GoTrueClient } from "@supabase/auth-js";
 import { useSyncExternalStore } from "react";
@@ -23,7 +23,7 @@ const STORAGE_KEY = "agent-platform-session";
 const SIGNED_OUT_KEY = "agent-platform-signed-out";
 /** How long before its expiry a token is renewed; the value of the library itself. */
 const RENEWAL_MARGIN_MS = 90_000;
-/** The cookie that tells the server which layout to render. It grants nothing. */
+/** This cookie selects the layout that the server renders. It grants nothing. */
 const SIGNED_IN_COOKIE = "signed-in";
 const YEAR_SECONDS = 31_536_000;
 
@@ -110,15 +110,15 @@ async function renew(): Promise<string | null> {
 }
 
 /**
- * Signs out in all tabs of this browser, even if the server cannot be reached, and removes what they have kept for the
- * account. Other devices stay signed in.
+ * Signs out in all tabs of this browser, even if the server cannot be reached, and removes the data
+ * they stored for the account. Other devices stay signed in.
  */
 export async function signOut(): Promise<void> {
   const email = sessionEmail();
   await endSession();
   if (email === null) return;
   forgetAccount(email);
-  // Each tab has a session storage of its own.
+  // Session storage belongs to one tab; local storage reaches the others.
   localStorage.setItem(SIGNED_OUT_KEY, email);
   localStorage.removeItem(SIGNED_OUT_KEY);
 }
@@ -132,7 +132,7 @@ function forgetAccount(email: string): void {
   }
 }
 
-/** Keeps what was written for the account, which has not chosen to leave. */
+/** Keeps the data stored for the account, because the user did not choose to sign out. */
 async function endSession(): Promise<void> {
   try {
     await (await authClient()).signOut({ scope: "local" });

@@ -1,6 +1,6 @@
 /**
- * What the person works for: an artist, and the organization that new work belongs to. Kept in this
- * browser for each account that signs in here.
+ * The scope of new work: an artist, and the organization that owns it. This browser stores one for
+ * each account that signs in.
  */
 import { useMemo, useSyncExternalStore } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -52,7 +52,7 @@ function save(scope: Scope): void {
   dispatchEvent(new Event("storage"));
 }
 
-/** The seed of an artist's drawn picture: the catalog's id, so that both show the same. */
+/** The seed of an artist's generated cover: the catalog's id, so the catalog shows the same one. */
 export const coverSeed = (artist: Pick<Artist, "catalog_artist_id" | "name">): string =>
   artist.catalog_artist_id ?? artist.name;
 
@@ -69,7 +69,7 @@ export const chooseOrganization = (organization: Named | null): void =>
 
 export const currentScope = (): Scope => parse(readText());
 
-/** Returns the fields of `POST /api/sessions` that say what the work is for. */
+/** Returns the fields of `POST /api/sessions` that set the scope. */
 export function scopeOfSession() {
   const { artist, organization } = currentScope();
   return {

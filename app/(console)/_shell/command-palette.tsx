@@ -28,7 +28,7 @@ import { chooseTheme } from "./theme.ts";
 
 type CommandPaletteProps = Readonly<{ onClose: () => void; onShowShortcuts: () => void }>;
 
-/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
+/** Finds pages, actions, chats, templates and artists. Results of the server are added as they arrive. */
 export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const router = useRouter();
@@ -153,12 +153,12 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
 }
 
 interface Row {
-  /** What a search is compared with. Default: the label. */
+  /** The text that a search is matched against. Default: the label. */
   readonly value?: string;
   readonly icon: ReactNode;
   readonly label: string;
   readonly detail?: string | undefined;
-  /** True for what the server found, which is shown in any case. */
+  /** True for results of the server, which are shown without matching. */
   readonly isFound?: boolean;
   readonly run: () => void;
 }

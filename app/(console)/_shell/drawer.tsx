@@ -31,7 +31,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
             if (target instanceof Element && target.closest("a")) onClose();
           }}
           onInteractOutside={(event) => {
-            // The menus of what the drawer shows are outside of it.
+            // Menus of the drawer's content are rendered outside of it.
             const { target } = event;
             if (target instanceof Element && target.closest("[role=menu]")) event.preventDefault();
           }}

@@ -12,7 +12,7 @@ if (typeof document !== "undefined") {
   if (script?.nonce) setNonce(script.nonce);
 }
 
-/** What the server knew when it rendered the page. */
+/** State that the server knew when it rendered the page. */
 export interface Frame {
   readonly theme: Theme;
   /** Whether this browser was signed in before; decides the layout until the session is loaded. */

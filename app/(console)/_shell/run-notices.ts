@@ -16,7 +16,7 @@ export function useRunNotices(): void {
     () =>
       onChatEvent(({ chatId, type }, isOwn) => {
         if (type === "ended" && chatId !== null && isOwn) endedChats.current.add(chatId);
-        // What waits may be another number.
+        // The number of waiting approvals may have changed.
         reload();
       }),
     [reload],

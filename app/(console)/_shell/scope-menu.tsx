@@ -15,7 +15,7 @@ export function ScopeMenu(state: MenuState) {
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
   const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
-  // Who is limited to artists cannot act for the organization.
+  // A member limited to artists cannot act for the organization.
   const organizations = useOrganizations().filter((one) => one.artist_ids === null);
   return (
     <AnchoredMenu {...state} label="Working for">

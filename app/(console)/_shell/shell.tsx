@@ -42,8 +42,8 @@ const isPublic = (path: string): boolean => !privatePages.some((page) => isWithi
 
 /**
  * The layout of all pages. Signed-in users see the navigation next to the page. Others see public
- * pages below a top bar, and the sign-in form in place of private ones; the address stays the same, so
- * that signing in leads to the page they wanted.
+ * pages below a top bar, and the sign-in form in place of private ones. The address stays the same,
+ * so signing in leads to the page they wanted.
  */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const session = useSession();
@@ -69,8 +69,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 }
 
 /**
- * Each boundary is hydrated by itself, so that the page can be used before the navigation. Memoized,
- * because new properties would hydrate all of them at once when the session is known.
+ * Each boundary hydrates separately, which makes the page usable before the navigation. It is
+ * memoized, because new properties would hydrate all of them at once when the session is known.
  */
 const SignedInFrame = memo(function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);

@@ -140,7 +140,7 @@ async function signInAsDeveloper(): Promise<string | null> {
   return error && "Could not sign in with the development account.";
 }
 
-/** Texts by error code. Codes that tell whether an account exists have none. */
+/** Texts by error code. Codes that reveal whether an account exists have none. */
 const TEXTS: Readonly<Record<string, string>> = {
   otp_expired: "This code is incorrect or has expired. Check it, or request a new one.",
   code_dead: "Too many incorrect codes. Request a new one.",

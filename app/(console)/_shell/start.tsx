@@ -150,7 +150,7 @@ const findings = [
   { track: "Paper Moon (Live)", problem: "Counted under another label", amount: "€92.45" },
 ] as const;
 
-/** A picture of a chat, made of text: what is handed over, what is done, and what comes back. */
+/** An illustration of a chat in text: the request, the work, and the result. */
 function LandingExample() {
   return (
     <figure

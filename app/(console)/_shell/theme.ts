@@ -1,4 +1,4 @@
-/** The color theme. The server reads it from a cookie, so that a page does not change its theme while it loads. */
+/** The color theme. The server reads it from a cookie, so a page does not change its theme while it loads. */
 export type Theme = "system" | "light" | "dark";
 
 export const THEME_COOKIE = "theme";

@@ -23,7 +23,7 @@ export const views = [
   },
 ] as const;
 
-/** Returns a script that uses the package `httpx`. What JSON writes here, Python reads as it is. */
+/** Returns a script that uses the package `httpx`. The JSON written here is also valid Python. */
 function pythonSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
   const isChat = scenario.kind === "chat";
   const imports = [

@@ -2,7 +2,7 @@ const POSITIONS = /^(static|relative|absolute|fixed|sticky)$/;
 const DISPLAYS = /^((inline-)?(block|flex|grid)|contents|hidden)$/;
 const VALUES =
   /^-?(bg|h|w|size|px?|p[xylrtb]|top|aspect|rounded(?!-[tblr]{1,2}-)|(max|min)-[wh]|gap(-[xy])?|justify|shrink)(-.+)?$/;
-/** Text sizes, alignments and wrappings, which are properties of their own beside the color. */
+/** Text sizes, alignments and wrapping, which are independent of the color. */
 const TEXTS: readonly RegExp[] = [
   /^text-(xs|sm|base|lg|\dxl|xl|\[\d.*])$/,
   /^text-(left|center|right)$/,

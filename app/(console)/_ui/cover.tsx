@@ -21,7 +21,7 @@ const PALETTES = [
 ] as const;
 
 interface CoverProps {
-  /** An id, so that the same thing looks the same everywhere. */
+  /** An id: the same seed always gives the same cover. */
   readonly seed: string;
   readonly image?: string | null | undefined;
   readonly round?: boolean;
@@ -83,7 +83,7 @@ function hashOf(text: string): number {
 const MAX_CONCURRENT = 4;
 const MAX_KEPT = 300;
 
-/** Object URLs by address; null where there is no picture. */
+/** Object URLs by address; null if there is no picture. */
 const loaded = new Map<string, Promise<string | null>>();
 const waiting: (() => void)[] = [];
 let active = 0;

@@ -39,7 +39,7 @@ export function Dialog({
   /** Whether it is a panel for details at the right edge, as wide as the screen on a phone. */
   readonly isSheet?: boolean;
   readonly className?: string | undefined;
-  /** What has the focus when the dialog opens, in place of its first field or its primary action. */
+  /** Receives the focus when the dialog opens. Default: its first field or its primary action. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
 }) {
@@ -122,7 +122,10 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
 
 const FIELDS = "input:not([type=hidden]), textarea, select, [role=combobox]";
 
-/** Returns what has the focus in a dialog that opens: its first field, or else its primary action. */
+/**
+ * Returns the element that receives the focus when a dialog opens: the first field, or else the
+ * primary action.
+ */
 function firstControl(body: HTMLElement | null): HTMLElement | null {
   if (body === null) return null;
   const find = (selector: string) =>
@@ -135,8 +138,8 @@ function firstControl(body: HTMLElement | null): HTMLElement | null {
 }
 
 /**
- * Returns handlers for a dialog without a trigger: what had the focus before gets it back. Radix gives it to
- * the trigger only.
+ * Returns handlers for a dialog without a trigger, which restore the previous focus. Radix restores
+ * it to a trigger only.
  */
 export function useFocusReturn() {
   const before = useRef<Element | null>(null);
@@ -156,8 +159,8 @@ export function useFocusReturn() {
 }
 
 /**
- * A dialog before an irreversible action. "Cancel" has the focus, so that Enter does no harm. It closes if
- * `onConfirm` resolves to null, then calls `onDone`; otherwise it shows the text as its error.
+ * A dialog before an irreversible action. "Cancel" has the focus, so Enter does no harm. The dialog closes
+ * if `onConfirm` resolves to null, then calls `onDone`; otherwise it shows the text as its error.
  */
 export function ConfirmDialog({
   title,
@@ -184,7 +187,7 @@ export function ConfirmDialog({
   const isDone = useRef(false);
   useEffect(
     () => () => {
-      // The button that opened the dialog is mostly gone with what was deleted, and the focus with it.
+      // Deleting usually removes the trigger, which would lose the focus.
       const isLost = isDone.current && document.activeElement === document.body;
       if (isLost) document.getElementById("main")?.focus({ preventScroll: true });
     },

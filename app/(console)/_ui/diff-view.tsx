@@ -8,7 +8,7 @@ const styles: Readonly<Record<string, string>> = {
   "-": "bg-danger-soft text-danger-text",
 };
 
-/** Changes as a unified diff, without its line numbers. What cannot be seen is written out. */
+/** Changes as a unified diff, without its line numbers. Invisible characters are written out. */
 export const DiffView = ({ diff }: { readonly diff: string }) => (
   <ScrollBox label="Changes" isLandmark={false} className="mt-2 max-h-80 border text-xs">
     <InvisibleCount text={diff} />

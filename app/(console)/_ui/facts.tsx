@@ -3,7 +3,7 @@ import { cn } from "./class-names.ts";
 
 type FactsProps = Readonly<{ className?: string; children: ReactNode }>;
 
-/** What is known of a thing: names with their values, one on a row. */
+/** Facts about a thing: one name with its value on each row. */
 export function Facts({ className, children }: FactsProps) {
   return (
     <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5", className)}>

@@ -5,7 +5,10 @@ import { keyed } from "./keyed.ts";
 /** Letters of right-to-left scripts, with the blanks and marks between them. */
 const RIGHT_TO_LEFT =
   /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}](?:[ \p{M}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])*)/u;
-/** Only what the service writes: a request from before it wrote out hidden characters may have other brackets. */
+/**
+ * Matches only marks that the service writes. A request made before it wrote out hidden characters
+ * may contain other brackets.
+ */
 const MARK = /(⟨[\w+, ]*⟩)/;
 
 interface ForeignTextProps {
@@ -15,8 +18,8 @@ interface ForeignTextProps {
 }
 
 /**
- * Text of others that a person decides on. What cannot be seen is written out and colored, and words of right-to-left
- * scripts stay among themselves: nothing in it moves what stands before or after it.
+ * Untrusted text that a person decides on. Invisible characters are written out and colored, and
+ * right-to-left words are isolated, so nothing in the text can move its surroundings.
  */
 export function ForeignText({ text, isWrittenOut = false }: ForeignTextProps) {
   const pieces = useMemo(() => {

@@ -22,7 +22,7 @@ export function FormDialog({
   readonly title: string;
   readonly description?: ReactNode;
   readonly className?: string;
-  /** What sends the values, unless the page only takes them over. */
+  /** Sends the values; absent if the page only applies them. */
   readonly form?: Pick<FormState<object>, "ref" | "busy" | "formError">;
   readonly submit: string;
   readonly isComplete?: boolean;

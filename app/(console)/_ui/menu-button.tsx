@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, type RefObject, useRef, useState } from "react";
 
-/** What `AnchoredMenu` needs of its button. */
+/** The properties that `AnchoredMenu` takes from its button. */
 export interface MenuState {
   readonly button: RefObject<HTMLButtonElement | null>;
   /** True if a key opened the menu, maybe before its code was loaded; its first item then gets the focus. */

@@ -8,11 +8,11 @@ export function saveFile(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content);
   link.download = visibleName(name);
   link.click();
-  // The browser has begun to read it by then.
+  // The browser has started to read it by then.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-/** Saves what the API answers at a path, under a name or the one that the server gives it. Shows a failure. */
+/** Saves the response for a path, under the given name or the server's. Shows an error if it fails. */
 export async function download(path: string, name?: string): Promise<void> {
   const response = await fetchFile(path);
   const disposition = response?.headers.get("content-disposition") ?? "";

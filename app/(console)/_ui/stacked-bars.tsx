@@ -138,7 +138,7 @@ export function StackedBars({
   );
 }
 
-/** Returns the next of 1, 2, 4, 6, 8 and 10 times a power of ten, so that its half is round, too. */
+/** Returns the next of 1, 2, 4, 6, 8 and 10 times a power of ten, whose half is round, too. */
 function roundUp(amount: number): number {
   if (amount === 0) return 1;
   const power = 10 ** Math.floor(Math.log10(amount));

@@ -6,7 +6,7 @@ import { Button, ButtonLink } from "./button.tsx";
 import { cn } from "./class-names.ts";
 import { CircleAlert, type IconComponent } from "./icons.tsx";
 
-/** Says what a list will hold, what that is good for, and how to start. */
+/** Shows what a list will hold, its purpose, and how to start. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -133,7 +133,7 @@ export function PagedList<T>({
   readonly label: string;
   readonly pages: Pick<Pages<T>, "items" | "error" | "hasMore" | "loading" | "loadMore">;
   readonly loadingRows?: number;
-  /** The classes of a grid of cards and of a placeholder of one, for items that are no rows. */
+  /** The classes of a grid of cards and of a placeholder card, for items that are not rows. */
   readonly cards?: Readonly<{ grid: string; placeholder: string }>;
   /** The name of the items on the button, where the page has several lists: "members". */
   readonly more?: string;
@@ -215,7 +215,7 @@ export function Skeletons({ count, className }: Readonly<{ count: number; classN
 
 type LoadingProps = Readonly<{ label: string; className?: string; children?: ReactNode }>;
 
-/** What stands in the place of loading content: the children in a box of a class, or else one block of it. */
+/** A placeholder for loading content: the children in a box of a class, or else one block of it. */
 export function Loading({ label, className, children }: LoadingProps) {
   return (
     <div aria-busy="true" className={children === undefined ? undefined : className}>

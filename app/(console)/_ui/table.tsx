@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
-/** A table that scrolls sideways by itself, so that the page does not. `label` names it for screen readers. */
+/** A table that scrolls sideways within the page. `label` names it for screen readers. */
 export function Table({
   label,
   className,

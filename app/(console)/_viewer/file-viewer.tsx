@@ -216,7 +216,7 @@ export async function readFile(
     if (!response.ok) {
       const given = response.clone();
       const error = await toApiError(response);
-      // It says what is wrong with the file.
+      // The response describes the defect of the file.
       const message = error.status === 400 ? (await given.json()).error : error.message;
       return { error: { ...error, message } };
     }

@@ -51,7 +51,7 @@ Object.assign(globalThis, {
 let opened: PDFDocumentProxy | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<PdfRequest>) => {
-  // The library has messages of its own.
+  // The library sends messages, too, which have no `id`.
   if (typeof data.id === "number") void answer(data);
 });
 

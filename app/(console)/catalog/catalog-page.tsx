@@ -39,7 +39,7 @@ type Type = (typeof TYPES)[number]["value"];
 const TYPING_PAUSE_MS = 250;
 const MAX_QUERY_LENGTH = 250;
 
-/** The search of the catalog. Its text and type are in the address, so that a result can be shared. */
+/** The catalog search. Its text and type are in the address, so a result can be shared. */
 export function CatalogPage() {
   const params = useSearchParams();
   const q = params.get("q")?.trim() ?? "";
@@ -54,7 +54,7 @@ export function CatalogPage() {
     setText(next);
     history.replaceState(null, "", addressOf(shown.current, nextType));
   }, []);
-  // The address was changed by a link, such as that of the navigation.
+  // A link changed the address, such as one in the navigation.
   useEffect(() => {
     if (q === shown.current) return;
     shown.current = q;
@@ -229,7 +229,7 @@ function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] })
 const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
 const YEARS = 5;
 
-/** What the catalog shows before anything is searched: recent releases, and genres to start from. */
+/** The catalog before a search: recent releases, and genres to start from. */
 function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
   const year = new Date().getFullYear();
   const query = useQuery<CatalogSearch>(searchPath(`year:${year - YEARS}-${year}`, ["album"], 20));

@@ -219,14 +219,14 @@ export const artistAlbumsPath = (id: string): string =>
 
 export const byArtist = (name: string): string => `artist:${quoted(name)}`;
 
-/** Finds the tracks of an album, and perhaps those of others with the same name. */
+/** Finds the tracks of an album, and possibly tracks of other albums with the same name. */
 export const ofAlbum = (name: string, artist: string): string =>
   [`album:${quoted(name)}`, ...(artist === "" ? [] : [byArtist(artist)])].join(" ");
 
 export const artistPage = ({ id, name }: Pick<CatalogArtist, "id" | "name">): string =>
   named(`/catalog/artists/${id}`, { name });
 
-/** The catalog reads no single album, so that its page searches for it by name and artist. */
+/** The catalog has no endpoint for one album, so its page searches by name and artist. */
 const albumPage = ({ id, name, artists }: CatalogAlbum): string =>
   named(`/catalog/albums/${id}`, { name, artist: artists[0]?.name ?? "" });
 

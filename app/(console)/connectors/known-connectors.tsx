@@ -78,7 +78,7 @@ export const groups = Object.entries(services).map(([title, entries]) => ({
 
 const known = new Map(groups.flatMap(({ connectors }) => connectors).map((one) => [one.slug, one]));
 
-/** Returns what is known of a service; of others, their short name. */
+/** Returns the description of a known service; for others, only the short name. */
 export const connectorOf = (slug: string): KnownConnector =>
   known.get(slug) ?? { slug, name: slug, icon: Plug, text: "" };
 

@@ -36,8 +36,8 @@ import { IMAGE_TEXTS, ImageForm, VIDEO_TEXTS, VideoForm } from "./video-form.tsx
 type Kind = "image" | "video";
 
 /**
- * The page for generating images and videos. A generation is a task run, so that the page finds it in
- * the list of runs, even after a reload, and shows it when it is done.
+ * The page for generating images and videos. A generation is a task run: the page finds it in the
+ * list of runs, even after a reload, and shows it when it is done.
  */
 export function ContentPage() {
   const params = useSearchParams();

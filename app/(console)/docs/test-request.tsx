@@ -11,7 +11,7 @@ const MAX_SHOWN_CHARS = 20_000;
 interface Wanted {
   readonly method: string;
   readonly path: string;
-  /** Names of what the path and the query take. */
+  /** Names of the path and query parameters. */
   readonly parameters: readonly string[];
   /** The recorded body, to start from; null where the endpoint takes none. */
   readonly body: string | null;
@@ -108,7 +108,7 @@ async function ask(form: FormData, { method, path, parameters, body }: Wanted) {
   const init = { method, headers, ...(body === null ? {} : { body: typed("body") }) };
   const target = query.size === 0 ? address : `${address}?${query}`;
   try {
-    // Exactly one credential is accepted, so that a typed key goes without the bearer.
+    // Exactly one credential is accepted, so a typed key replaces the bearer token.
     const response = await (key === "" ? fetchWithBearer(target, init) : fetch(target, init));
     const type = response.headers.get("content-type") ?? "";
     const text = /json|text/.test(type) ? await response.text() : `(${type})`;

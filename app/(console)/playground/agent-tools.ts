@@ -1,4 +1,4 @@
-/** The tools of the agent, for people who read what it can do. */
+/** The agent's tools, described for people. */
 export const agentTools = [
   { name: "bash", text: "Runs commands on its own computer" },
   { name: "read", text: "Reads files" },

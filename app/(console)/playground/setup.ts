@@ -1,7 +1,7 @@
 import type { AgentSetup } from "../_snippets/scenario.ts";
 import { agentTools } from "./agent-tools.ts";
 
-/** What to send when one has no message of one's own. */
+/** The message that the page suggests. */
 export const EXAMPLE = "Draft a release plan for a single that comes out in eight weeks";
 
 /** The settings that are numbers; an empty field leaves one to the model. */

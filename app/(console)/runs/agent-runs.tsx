@@ -221,7 +221,7 @@ function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
   );
 }
 
-/** The filters of the list of runs, which are in the address so that a view can be linked to. */
+/** The filters of the list of runs. They are in the address, so a view can be linked. */
 
 const STATUS_OPTIONS = [
   { value: "", label: "All" },

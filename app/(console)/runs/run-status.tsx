@@ -12,11 +12,11 @@ const marks = {
 
 interface RunStatusProps {
   readonly state: RunState;
-  /** In a list: on a phone the mark alone says what has succeeded. */
+  /** In a list on a phone, a succeeded run shows only the mark. */
   readonly isCompact?: boolean;
 }
 
-/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
+/** The status of a run. Success is muted to make the other statuses stand out in a list. */
 export function RunStatus({ state, isCompact = false }: RunStatusProps) {
   const { icon: Icon, style } = marks[state.tone];
   return (

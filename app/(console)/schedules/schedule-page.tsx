@@ -42,7 +42,7 @@ const NextFiringsList = lazyComponent(
 
 const POLL_MS = 30_000;
 
-/** One scheduled prompt: when it runs next, what it says, and how its runs have ended. */
+/** One scheduled prompt: its next run, its text, and the results of its runs. */
 export function SchedulePage() {
   const { id } = useParams<{ id: string }>();
   const path = `/api/tasks/${encodeURIComponent(id)}`;

@@ -22,7 +22,7 @@ import { connectorOf } from "../connectors/known-connectors.tsx";
 
 const POLL_MS = 15_000;
 
-/** What starts runs of a schedule besides its times, and the events that have arrived. */
+/** The triggers of a schedule, and the events that have arrived. */
 export function TriggerList({ taskId }: { readonly taskId: string }) {
   const path = `/api/tasks/${taskId}/triggers`;
   const triggers = usePages<Trigger>(path, "triggers");

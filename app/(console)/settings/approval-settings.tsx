@@ -47,7 +47,7 @@ const KINDS: readonly {
   { kind: "schedules", label: "Create schedules", usual: "ask" },
 ];
 
-/** What the agents of the account may do without a person, and the approvals that are remembered. */
+/** The approval policy of the account's agents, and the remembered approvals. */
 export function ApprovalSettings({ account }: { readonly account: Me["account"] }) {
   const form = useForm<Record<string, string>>(
     Object.fromEntries(KINDS.map(({ kind, usual }) => [kind, account.approvals[kind] ?? usual])),

@@ -88,7 +88,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
   );
 }
 
-/** Tells a visitor what this is, and where to start. */
+/** Introduces the product to a visitor. */
 function Invitation({ token }: Pick<SharedChatProps, "token">) {
   const isSignedIn = useSession().status === "signed-in";
   const router = useRouter();

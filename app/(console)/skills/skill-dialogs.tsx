@@ -34,7 +34,7 @@ export function SkillDialog({ skill, owner, onClose }: SkillDialogProps) {
   const { data } = useQuery<Found>(skill && `/api/skills/${skill.name}${owner}`);
   if (skill && !data) return null;
   const { sha256 = null, files = [NEW_FILE] } = data?.skill ?? {};
-  // What was read before is shown until it is read again.
+  // Shows the cached files until they are loaded again.
   return <Editor key={sha256} {...{ skill, owner, files, onClose }} />;
 }
 

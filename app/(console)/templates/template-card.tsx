@@ -127,7 +127,7 @@ function FavouriteButton({
       aria-label={`Favourite: ${title}, ${count}`}
       title={isFavourite ? "Remove from favourites" : "Add to favourites"}
       onClick={() => {
-        // A second click before the response would undo what is shown, not what is stored.
+        // A second click before the response would toggle the displayed state, not the stored one.
         if (!isSaving) startSaving(toggle);
       }}
       className="-mt-1 -mr-1.5 flex h-7 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm text-muted-foreground tabular-nums hover:bg-hover"

@@ -119,7 +119,7 @@ function usageCsv(
     .join("");
 }
 
-/** A name that begins like a formula would be calculated by spreadsheets. */
+/** Spreadsheets would evaluate a name that starts like a formula. */
 function csvField(value: string | number): string {
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
@@ -137,7 +137,7 @@ type DayChartProps = ReportProps & { readonly items: readonly UsageItem[] };
 
 /** One measure by day as bars that are divided by what caused it, or as a table. */
 export function DayChart({ days, items, metric, group, names }: DayChartProps) {
-  // A run may call several models, so that their runs are more than those of the day.
+  // A run may call several models, so the models' runs add up to more than the day's.
   const isDivided = group !== "day" && !(group === "model" && metric.value === "runs");
   const groups = { group_by: "day", split_by: group };
   const divided = useQuery<Report>(isDivided ? usagePath(days, groups) : null).data;

@@ -130,7 +130,7 @@ function CustomRange({ days, onChange }: Readonly<{ days: Days; onChange: (days:
 
 const RequestLog = lazyComponent(() => import("./_requests/request-log.tsx"), "RequestLog");
 
-/** What the account has used, and its requests. The tab and what is chosen in it are in the address. */
+/** The account's usage and its requests. The tab and its filters are in the address. */
 export function UsagePage() {
   const tab = useSearchParams().get("tab") === "requests" ? "requests" : "usage";
   const show = (next: string) =>
@@ -156,7 +156,7 @@ export function UsagePage() {
 /** From here on the account is warned. */
 const WARNING_SHARE = 0.8;
 
-/** What the month has cost so far, and what it may cost. */
+/** The cost of the month so far, and the budget. */
 function Budget() {
   const account = useAccount();
   const month = useQuery<Report>("/api/usage?group_by=kind");

@@ -1,4 +1,4 @@
-/** What the bare routes send to the model: the product's prompt and tools. */
+/** The bare routes' request to the model, with the product's prompt and tools. */
 import { createEmbeddedModels } from "@platform/agent/models/embedded";
 import { offerModels } from "@platform/agent/models/offer-models";
 import { createOpenAiCompatibleModels } from "@platform/agent/models/openai-compatible";

@@ -16,13 +16,12 @@ export function createEmbeddedCatalog(db: Database): CatalogProvider {
     source: "small index of this installation",
     search({ q, kinds, market, limit, offset }) {
       const { text, fields } = parseQuery(q);
-      const page = { p_market: market, p_limit: limit, p_offset: offset };
-      const args = { p_kinds: kinds, p_text: text, p_fields: fields, ...page };
-      return call(db, "catalog_search", args, findingsOf(pageOf));
+      const page = { market, limit, offset };
+      return call(db, "catalog_search", { kinds, text, fields, ...page }, findingsOf(pageOf));
     },
     async listAlbums({ artistId, groups, market, limit, offset }) {
-      const page = { p_market: market, p_limit: limit, p_offset: offset };
-      const args = { p_artist_id: artistId, p_groups: groups, ...page };
+      const page = { market, limit, offset };
+      const args = { artistId, groups, ...page };
       const found = await call(db, "catalog_artist_albums", args, pageOf(records.album).nullable());
       return found ?? appError("not_found", "Artist not found");
     },

@@ -27,13 +27,13 @@ export interface MediaStorage extends Checkable {
   ): Promise<string>;
   /** Returns the key in a URL of this storage, `malformed` when it has none, null for other URLs. */
   keyOf(url: URL): MediaKey | "malformed" | null;
-  /** Writes a copy to a new file at the path. Resolves to false when there is no such file. */
+  /** Writes a copy to a new file at the path. Resolves to false if the file does not exist. */
   copyTo(key: MediaKey, path: string): Promise<boolean>;
   /** Finds the file on this machine; null when it does not exist or is stored elsewhere. */
   find(key: MediaKey): Promise<StoredFile | null>;
   /** Yields the files on this machine that are older; none when files are stored elsewhere. */
   filesOlderThan(ageMs: number): AsyncGenerator<MediaKey>;
-  /** Returns the size of the file in bytes; null when there is no such file. */
+  /** Returns the size of the file in bytes; null if it does not exist. */
   sizeOf(key: MediaKey): Promise<number | null>;
   /** Removes the file. Idempotent. */
   remove(key: MediaKey): Promise<void>;
@@ -54,7 +54,7 @@ export interface ContentStorage {
   readonly name: "disk" | "supabase";
   /** Moves the file at the path into the storage. A key always has the same content, so it can be repeated. */
   store(key: ContentKey, path: string): Promise<void>;
-  /** Opens the content with the first piece that is read. Throws when there is no such content. */
+  /** Opens the content by reading its first piece. Throws if it does not exist. */
   read(key: ContentKey): AsyncGenerator<Uint8Array>;
   /** Removes the content. Idempotent. */
   remove(key: ContentKey): Promise<void>;

@@ -30,9 +30,9 @@ export function askAuthServer(
 }
 
 const argumentsOf = (email: string, address: string) => ({
-  p_purpose: "sign-in",
-  p_email: email,
-  p_source: address,
+  purpose: "sign-in",
+  email,
+  source: address,
 });
 
 /** Counts a mail. Resolves to false when the hourly limit for the e-mail address is reached. */

@@ -134,12 +134,12 @@ export async function resolveCaller(
   reads = false,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {
-    p_account_id: named.account,
-    p_organization_id: named.organization,
-    p_artist_id: named.artist,
-    p_address: address,
-    p_address_limit: config().ADDRESS_RATE_LIMIT,
-    p_account_limit: config().ACCOUNT_RATE_LIMIT,
+    accountId: named.account,
+    organizationId: named.organization,
+    artistId: named.artist,
+    address,
+    addressLimit: config().ADDRESS_RATE_LIMIT,
+    accountLimit: config().ACCOUNT_RATE_LIMIT,
   };
   if (credential.kind === "key") {
     const found = await authenticateKey(db, credential.raw, asked);
@@ -150,10 +150,10 @@ export async function resolveCaller(
   const { email, sessionId, issuedAt } = credential;
   await rekey(db, (secret) => hashIdentity(email, secret));
   const token = {
-    p_email: email,
-    p_identity_hash: hashIdentity(email),
-    p_session_id: sessionId,
-    p_issued_at: issuedAt?.toISOString() ?? null,
+    email,
+    identityHash: hashIdentity(email),
+    sessionId,
+    issuedAt: issuedAt?.toISOString() ?? null,
   };
   const found = await call(db, "authenticate_bearer", { ...token, ...asked }, bearerAnswer);
   if (found.outcome === "unknown") return unauthorized;
@@ -165,12 +165,12 @@ export async function resolveCaller(
 async function authenticateKey(
   db: Database,
   raw: string,
-  asked: Omit<Arguments<"authenticate_key">, "p_hash">,
+  asked: Omit<Arguments<"authenticate_key">, "hash">,
 ) {
   const hashOf = (secret: string) => hashKey(raw, secret);
   let found: z.output<typeof keyAnswer> = { outcome: "unknown" };
   for (const [at, secret] of acceptedSecrets().entries()) {
-    found = await call(db, "authenticate_key", { ...asked, p_hash: hashOf(secret) }, keyAnswer);
+    found = await call(db, "authenticate_key", { ...asked, hash: hashOf(secret) }, keyAnswer);
     if (found.outcome === "known" && at > 0) await rekey(db, hashOf);
     if (found.outcome !== "unknown") break;
   }
@@ -181,7 +181,7 @@ async function authenticateKey(
 async function rekey(db: Database, hashOf: (secret: string) => string): Promise<void> {
   const [current = "", previous] = acceptedSecrets();
   if (previous === undefined) return;
-  await call(db, "rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) });
+  await call(db, "rekey_hash", { from: hashOf(previous), to: hashOf(current) });
 }
 
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
@@ -241,6 +241,6 @@ export const limitPages = (db: Database, address: string): Promise<RateVerdict |
 
 async function take(db: Database, bucket: string, limit: number): Promise<RateVerdict | null> {
   if (limit === 0) return null;
-  const args = { p_bucket: bucket, p_per_minute: limit };
+  const args = { bucket, perMinute: limit };
   return { by: "address", ...(await call(db, "take_from_bucket", args, rate)) };
 }

@@ -50,7 +50,7 @@ export function hashKey(raw: string, secret: string): string {
   return createHmac("sha256", secret).update(raw).digest("hex");
 }
 
-/** Returns the form in which the database records the secret of its servers, to tell another one from it. */
+/** Returns the form in which the database records the secret of its servers, for comparison. */
 export const fingerprintOf = (secret: string): string =>
   createHmac("sha256", secret).update("fingerprint of API_KEY_SECRET").digest("hex");
 

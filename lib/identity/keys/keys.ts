@@ -19,7 +19,7 @@ type KeyRow = z.output<typeof row>;
 
 /** Returns the account's valid keys as lists show them, newest first, without keys of runs. */
 export async function listKeys(db: Database, accountId: string) {
-  return (await call(db, "list_keys", { p_account_id: accountId }, z.array(row))).map(describeKey);
+  return (await call(db, "list_keys", { accountId }, z.array(row))).map(describeKey);
 }
 
 /**
@@ -27,7 +27,7 @@ export async function listKeys(db: Database, accountId: string) {
  * key, or it has ended.
  */
 export const revokeKey = (db: Database, accountId: string, id: string): Promise<boolean> =>
-  call(db, "revoke_key", { p_account_id: accountId, p_id: id });
+  call(db, "revoke_key", { accountId, id });
 
 /** Creates a key. Only this answer contains its text. Errors: 403 when there are too many. */
 export async function createKey(
@@ -39,28 +39,14 @@ export async function createKey(
   const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
   const expiresAt =
     expiresInDays === undefined ? null : new Date(Date.now() + expiresInDays * DAY_MS);
-  const args = {
-    p_account_id: accountId,
-    p_name: name,
-    p_hash: hash,
-    p_prefix: prefix,
-    p_expires_at: expiresAt,
-    p_max: MAX_KEYS,
-  };
+  const args = { accountId, name, hash, prefix, expiresAt, max: MAX_KEYS };
   return describeCreatedKey(await rpc(db, "create_key", args, row), raw);
 }
 
 /** Replaces a key with a new one. Errors: 404, 409 for a key that was rotated before, 403 when there are too many. */
 export async function rotateKey(db: Database, accountId: string, id: string, graceSeconds: number) {
   const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
-  const args = {
-    p_account_id: accountId,
-    p_id: id,
-    p_hash: hash,
-    p_prefix: prefix,
-    p_grace_seconds: graceSeconds,
-    p_max: MAX_KEYS,
-  };
+  const args = { accountId, id, hash, prefix, graceSeconds, max: MAX_KEYS };
   return describeCreatedKey(await rpc(db, "rotate_key", args, row), raw);
 }
 

@@ -32,13 +32,10 @@ const verified = z.discriminatedUnion("outcome", [
 /** The arguments of a code; its hash depends on the address. */
 function codeArguments(email: string, code: string) {
   const hmac = createHmac("sha256", config().API_KEY_SECRET);
-  return { p_email: email, p_code_hash: hmac.update(`signup code ${code} ${email}`).digest("hex") };
+  return { email, codeHash: hmac.update(`signup code ${code} ${email}`).digest("hex") };
 }
 
-const limitArguments = (address: string) => ({
-  p_address: address,
-  p_address_limit: config().SIGNUP_RATE_LIMIT,
-});
+const limitArguments = (address: string) => ({ address, addressLimit: config().SIGNUP_RATE_LIMIT });
 
 const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({ by: "address", ...taken });
 
@@ -65,7 +62,7 @@ export async function requestCode(
     }
     if (sent.kind === "unavailable" || sent.kind === "timeout") {
       // Deletes the code, and takes its count back.
-      await call(db, "withdraw_signup_code", { ...given, p_address: address });
+      await call(db, "withdraw_signup_code", { ...given, address });
       const kind = sent.kind === "timeout" ? "upstream_timeout" : "upstream_error";
       return appError(kind, "Failed to send the verification code");
     }
@@ -94,9 +91,9 @@ export async function verifyCode(db: Database, email: string, code: string, addr
   const args = {
     ...codeArguments(email, code),
     ...limitArguments(address),
-    p_key_name: "Sign-up",
-    p_key_hash: key.hash,
-    p_key_prefix: key.prefix,
+    keyName: "Sign-up",
+    keyHash: key.hash,
+    keyPrefix: key.prefix,
   };
   const answer = await call(db, "verify_signup_code", args, verified);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));

@@ -51,6 +51,6 @@ async function selectDatabase(settings: Config): Promise<Database> {
   return rest;
 }
 
-/** Returns the database of this process, also where the app is not started, as in the proxy of the pages. */
+/** Returns the database of this process, even without an app, such as in the proxy of the pages. */
 export const currentDatabase = (): Database =>
   processWide("database", () => createDatabase(config()));

@@ -3,6 +3,10 @@ import type { functions } from "./functions.ts";
 
 export type FunctionName = keyof typeof functions;
 
+/** Returns the name of an argument in its definition: `p_account_id` for `accountId`. */
+export const sqlName = (argument: string): string =>
+  `p_${argument.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+
 /** The form in which a value of a SQL type is passed; every argument may be null. */
 type Passed<T> = T extends `${infer Item}[]`
   ? readonly Passed<Item>[]
@@ -16,7 +20,7 @@ type Passed<T> = T extends `${infer Item}[]`
           ? string
           : unknown;
 
-/** The arguments of a function by name, as its definition declares them. */
+/** The arguments of a function by name, as its definition declares them: `accountId` for `p_account_id`. */
 export type Arguments<N extends FunctionName> = {
   readonly [K in keyof (typeof functions)[N]["args"]]: Passed<
     (typeof functions)[N]["args"][K]
@@ -41,7 +45,7 @@ export type Result<N extends FunctionName> = Returned<(typeof functions)[N]["ret
 /** The answer of the database, in the terms of its REST API. */
 export interface Answer {
   readonly data: unknown;
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly error: {
     readonly code?: string;

@@ -7,7 +7,7 @@ import pg from "pg";
 import { Pool } from "../../../packages/world-postgres/src/connection.ts";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import { functions } from "./functions.ts";
-import type { Answer, Database, FunctionName } from "./port.ts";
+import { type Answer, type Database, type FunctionName, sqlName } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable, as over REST. */
 const TIMEOUT_MS = 10_000;
@@ -115,7 +115,7 @@ function statementOf(name: FunctionName, given: readonly string[]): string {
   const { returns } = functions[name];
   const types: Readonly<Record<string, string>> = functions[name].args;
   const fields = given.map((key) => `"${key}" ${types[key]}`);
-  const args = given.map((key) => `"${key}" := args."${key}"`);
+  const args = given.map((key) => `"${sqlName(key)}" := args."${key}"`);
   const call = `public."${name}"(${args.join(", ")})`;
   const source =
     given.length === 0

@@ -3,7 +3,7 @@
 import { inSpan, sqlSpan } from "@platform/kit/telemetry/spans";
 import { createClient } from "@supabase/supabase-js";
 import { EnvHttpProxyAgent, request } from "undici";
-import type { Database } from "./port.ts";
+import { type Database, sqlName } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 10_000;
@@ -17,7 +17,10 @@ export function createRestDatabase(url: string, secretKey: string): Database {
     global: { fetch: databaseFetch },
   });
   return {
-    call: async (name, args) => client.rpc(name, args),
+    call: async (name, args) => {
+      const entries = Object.entries(args).map(([key, value]) => [sqlName(key), value]);
+      return client.rpc(name, Object.fromEntries(entries));
+    },
     close: async () => {},
   };
 }

@@ -21,7 +21,7 @@ export async function throughOutage<T>(call: () => Promise<T>): Promise<T> {
 /** A gateway before the REST API: a refused key, a project that is paused or restricted, too many requests. */
 const GATEWAY_REFUSALS = [401, 402, 403, 408, 429];
 
-/** Returns whether there was no connection, a gateway's refusal or failure, or an outage of PostgreSQL. */
+/** Returns whether the connection failed, a gateway refused or failed, or PostgreSQL had an outage. */
 export function isUnavailable({ error, status }: Pick<Answer, "error" | "status">): boolean {
   if (error === null) return false;
   const { code = "" } = error;

@@ -18,7 +18,7 @@ export function observeProcess(dataDir: string): void {
     delay.reset();
     return p99;
   });
-  // Elsewhere than on Linux and macOS there is no such folder.
+  // The folder exists only on Linux and macOS.
   observe("process.unix.file_descriptor.count", async () => (await readdir("/dev/fd")).length);
   observe("system.filesystem.utilization", async () => {
     const { bavail, blocks } = await statfs(dataDir);

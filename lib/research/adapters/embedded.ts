@@ -28,8 +28,8 @@ export function createEmbeddedResearch(db: Database): ResearchProvider {
     source: "small index of this installation",
     async listTracks(artist) {
       const args = {
-        p_id: "id" in artist ? artist.id : null,
-        p_name: "name" in artist ? artist.name : null,
+        id: "id" in artist ? artist.id : null,
+        name: "name" in artist ? artist.name : null,
       };
       const found = await call(db, "catalog_research", args, tracks);
       if (found === null) return appError("not_found", "Artist not found");

@@ -45,9 +45,9 @@ export const shareAnswer = <S extends StoredShare | null>(share: S) =>
   ({ body: { status: "success", share: share && { ...share, url: urlOf(share) } } }) as const;
 
 /**
- * Shares a chat with these files of its sandbox as they are now, or updates its share. Errors: 404 `Session
- * not found`, 404 `Chat not found`, 413 for more than 8 Mi characters or 10 MiB of files, 400 for a path that is no
- * file, 403 when the account has no room for them.
+ * Shares a chat with the current content of these files of its sandbox, or updates its share.
+ * Errors: 404 `Session not found`, 404 `Chat not found`, 413 for more than 8 Mi characters or 10
+ * MiB of files, 400 for a path that is not a file, 403 when the account has no room for them.
  */
 export async function shareChat(
   app: Parts<"db" | "sandboxes">,

@@ -69,12 +69,7 @@ export const upsertShare = (
   call(
     db,
     "share_chat",
-    {
-      ...chatArguments(address),
-      p_messages: messages,
-      p_files: files,
-      p_max_file_bytes: MAX_ACCOUNT_FILE_BYTES,
-    },
+    { ...chatArguments(address), messages, files, maxFileBytes: MAX_ACCOUNT_FILE_BYTES },
     z.union([oneShare, missing]),
   );
 
@@ -103,20 +98,20 @@ export function selectShares(
   accountId: string,
   page: PageRequest,
 ): Promise<Page<StoredShare>> {
-  const args = { p_account_id: accountId, ...pageArguments(page) };
+  const args = { accountId, ...pageArguments(page) };
   return call(db, "list_chat_shares", args, pageOf(storedShare, page));
 }
 
-/** Resolves to null when there is no such share. @param from the position of the first message */
+/** Resolves to null if the share does not exist. @param from the position of the first message */
 export const selectSharedChat = (db: Database, shareId: string, from: number, limit: number) =>
   call(
     db,
     "read_chat_share",
-    { p_share_id: shareId, p_from: from, p_limit: limit },
+    { shareId, from, limit },
     z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
   );
 
-/** Resolves to null when there is no such file. @param from the first byte of the piece */
+/** Resolves to null if the file does not exist. @param from the first byte of the piece */
 export const selectSharedFile = (
   db: Database,
   shareId: string,
@@ -127,7 +122,7 @@ export const selectSharedFile = (
   call(
     db,
     "read_shared_file",
-    { p_share_id: shareId, p_position: position, p_from: from, p_bytes: bytes },
+    { shareId, position, from, bytes },
     rowOf(
       z.object({ name: z.string(), size: z.int(), updated_at: dateTime, piece: z.string() }),
     ).nullable(),
@@ -138,11 +133,6 @@ export const copyShare = (db: Database, accountId: string, shareId: string, mode
   call(
     db,
     "continue_share",
-    {
-      p_account_id: accountId,
-      p_share_id: shareId,
-      p_model_id: modelId,
-      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
-    },
+    { accountId, shareId, modelId, maxAccountBytes: config().ACCOUNT_MESSAGE_BYTES },
     z.union([createdSession, missing]),
   );

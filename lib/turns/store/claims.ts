@@ -31,12 +31,12 @@ export interface Claim {
   readonly replacesAnswer: string | null;
   /** The whole conversation when the client sent one, else null. */
   readonly history: readonly UIMessage[] | null;
-  /** What is stored as the message that is answered. */
+  /** The stored parts of the answered message. */
   readonly parts: UIMessage["parts"];
   /** For the answer to a question: the parts that the assistant's message must still have. Else null. */
   readonly partsBefore: UIMessage["parts"] | null;
   readonly key: RunKey;
-  /** What becomes of the turn while another one is active. */
+  /** The policy for the message while another turn is active. */
   readonly onBusy: OnBusy;
   readonly credential: RunCredentialForm;
   /** As `Engine.processId`. */
@@ -137,7 +137,7 @@ function claimTurn(db: Database, claim: Claim, withTurn: boolean): Promise<Claim
     db,
     "claim_turn",
     {
-      p_claim: {
+      claim: {
         account_id: claim.accountId,
         session_id: claim.sessionId,
         chat_id: claim.chatId,
@@ -163,12 +163,12 @@ function claimTurn(db: Database, claim: Claim, withTurn: boolean): Promise<Claim
         client_tools: claim.clientTools && JSON.stringify(claim.clientTools),
         options: claim.options,
       },
-      p_on_busy: claim.onBusy,
-      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-      p_max_queued: MAX_QUEUED,
-      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
-      p_max_chat_bytes: MAX_CHAT_BYTES,
-      p_with_turn: withTurn,
+      onBusy: claim.onBusy,
+      maxActive: config().ACCOUNT_ACTIVE_TURNS,
+      maxQueued: MAX_QUEUED,
+      maxAccountBytes: config().ACCOUNT_MESSAGE_BYTES,
+      maxChatBytes: MAX_CHAT_BYTES,
+      withTurn,
     },
     claimed,
   );
@@ -191,7 +191,7 @@ export async function claimOrRelease(
 
 /** Releases the claim of a turn whose run could not be started. */
 export async function abandonTurn(db: Database, turnId: string): Promise<void> {
-  await call(db, "abandon_turn", { p_turn_id: turnId }, z.unknown());
+  await call(db, "abandon_turn", { turnId }, z.unknown());
 }
 
 const found = z.discriminatedUnion("outcome", [
@@ -204,17 +204,17 @@ const found = z.discriminatedUnion("outcome", [
 ]);
 
 export function findActiveTurn(db: Database, accountId: string, chatId: string) {
-  return call(db, "find_active_turn", { p_account_id: accountId, p_chat_id: chatId }, found);
+  return call(db, "find_active_turn", { accountId, chatId }, found);
 }
 
 /** Records a stop request for the chat's active turn, if there is one, and drops what waits for it. */
 export function requestStop(db: Database, accountId: string, chatId: string) {
-  return call(db, "request_stop", { p_account_id: accountId, p_chat_id: chatId }, found);
+  return call(db, "request_stop", { accountId, chatId }, found);
 }
 
 /** Records a stop request for every active turn of the session, and returns their ids. */
 export function requestSessionStop(db: Database, sessionId: string): Promise<string[]> {
-  return call(db, "request_session_stop", { p_session_id: sessionId });
+  return call(db, "request_session_stop", { sessionId });
 }
 
 /** Returns the parts of an assistant message in the account's chat, or null. */
@@ -227,7 +227,7 @@ export function assistantParts(
   return call(
     db,
     "assistant_parts",
-    { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
+    { accountId, chatId, messageId },
     // Only this service writes messages, so their parts are not validated again.
     z.custom<UIMessage["parts"]>(Array.isArray).nullable(),
   );

@@ -26,10 +26,10 @@ export function beginQueuedTurn(
   processId: string | null,
 ): Promise<z.output<typeof begun> | null> {
   const args = {
-    p_claimed_by: processId,
-    p_chat_id: chatId,
-    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-    p_stale_seconds: STALE_SECONDS,
+    claimedBy: processId,
+    chatId,
+    maxActive: config().ACCOUNT_ACTIVE_TURNS,
+    staleSeconds: STALE_SECONDS,
   };
   return call(db, "begin_queued_turn", args, begun.nullable());
 }
@@ -39,17 +39,16 @@ export const takeOverClaim = (
   db: Database,
   processId: string,
 ): Promise<z.output<typeof begun> | null> =>
-  call(db, "take_over_claim", { p_claimed_by: processId }, begun.nullable());
+  call(db, "take_over_claim", { claimedBy: processId }, begun.nullable());
 
 /** Notes that the run of the turn was started. */
 export async function dequeueTurn(db: Database, turnId: string): Promise<void> {
-  await call(db, "dequeue_turn", { p_turn_id: turnId });
+  await call(db, "dequeue_turn", { turnId });
 }
 
 /** Returns chats that are free although turns wait in them. */
-export function chatsToBegin(db: Database, limit: number): Promise<string[]> {
-  const args = { p_limit: limit, p_stale_seconds: STALE_SECONDS };
-  return call(db, "chats_to_begin", args);
+export function queuedChats(db: Database, limit: number): Promise<string[]> {
+  return call(db, "chats_to_begin", { limit, staleSeconds: STALE_SECONDS });
 }
 
 const state = z.discriminatedUnion("state", [
@@ -62,7 +61,7 @@ const state = z.discriminatedUnion("state", [
  * stopped, or it could not be started.
  */
 export const queuedTurnState = (db: Database, accountId: string, turnId: string) =>
-  call(db, "queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
+  call(db, "queued_turn_state", { accountId, turnId }, state);
 
 const waiting = z.object({ messages: z.array(rowOf(queuedMessage)) });
 const refused = refusalOf({
@@ -76,12 +75,7 @@ export const selectQueuedMessages = (
   accountId: string,
   chatId: string,
 ): Promise<QueuedMessages | AppError> =>
-  call(
-    db,
-    "list_queued_messages",
-    { p_account_id: accountId, p_chat_id: chatId },
-    z.union([waiting, refused]),
-  );
+  call(db, "list_queued_messages", { accountId, chatId }, z.union([waiting, refused]));
 
 const removed = z.object({ removed: z.literal(true) });
 
@@ -92,9 +86,4 @@ export const deleteQueuedMessage = (
   chatId: string,
   messageId: string,
 ): Promise<z.output<typeof removed> | AppError> =>
-  call(
-    db,
-    "remove_queued_message",
-    { p_account_id: accountId, p_chat_id: chatId, p_message_id: messageId },
-    z.union([removed, refused]),
-  );
+  call(db, "remove_queued_message", { accountId, chatId, messageId }, z.union([removed, refused]));

@@ -48,7 +48,7 @@ export interface RunPlan {
   readonly setup: RunSetup;
 }
 
-/** What a run has beside its messages. Absent and null are alike. */
+/** The settings of a run besides its messages. Absent and null are alike. */
 interface RunSetup {
   readonly output_schema?: object | null | undefined;
   readonly client_tools?: readonly ClientTool[] | null | undefined;
@@ -117,23 +117,23 @@ export function provisionRun(db: Database, plan: RunPlan): Promise<z.output<type
     db,
     "provision_run",
     {
-      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
-      p_account_id: plan.accountId,
-      p_artist_id: plan.artistId,
-      p_effect_id: plan.effectId,
-      p_turn_id: plan.turnId,
-      p_assistant_message_id: plan.assistantMessageId,
-      p_title: plan.title,
-      p_model_id: plan.modelId,
-      p_messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
-      p_key_hash: plan.key.hash,
-      p_key_prefix: plan.key.prefix,
-      p_key_name: plan.key.name,
-      p_key_expires_at: plan.key.expiresAt,
-      p_kind: plan.kind,
-      p_caller_key_id: plan.callerKeyId,
-      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
-      p_setup: setup,
+      maxActive: config().ACCOUNT_ACTIVE_TURNS,
+      accountId: plan.accountId,
+      artistId: plan.artistId,
+      effectId: plan.effectId,
+      turnId: plan.turnId,
+      assistantMessageId: plan.assistantMessageId,
+      title: plan.title,
+      modelId: plan.modelId,
+      messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
+      keyHash: plan.key.hash,
+      keyPrefix: plan.key.prefix,
+      keyName: plan.key.name,
+      keyExpiresAt: plan.key.expiresAt,
+      kind: plan.kind,
+      callerKeyId: plan.callerKeyId,
+      maxAccountBytes: config().ACCOUNT_MESSAGE_BYTES,
+      setup,
     },
     provisioned,
   );
@@ -142,7 +142,7 @@ export function provisionRun(db: Database, plan: RunPlan): Promise<z.output<type
 /** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
 export async function discardRun(db: Database, turnId: string): Promise<boolean> {
   const schema = z.object({ discarded: z.boolean() });
-  return (await call(db, "discard_run", { p_turn_id: turnId }, schema)).discarded;
+  return (await call(db, "discard_run", { turnId }, schema)).discarded;
 }
 
 /**
@@ -155,7 +155,7 @@ export async function assignRun(
   runId: string,
 ): Promise<string | null> {
   const schema = z.object({ run_id: z.string().nullable() });
-  return (await call(db, "assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
+  return (await call(db, "assign_run", { turnId, runId }, schema)).run_id;
 }
 
 const answeredCalls = z.discriminatedUnion("outcome", [
@@ -172,18 +172,18 @@ export function answerToolCalls(
   results: readonly { readonly id: string; readonly output: unknown }[],
 ) {
   const args = {
-    p_account_id: accountId,
-    p_run_id: runId,
+    accountId,
+    runId,
     // Wrapped, like the outputs of all tools.
-    p_results: results.map(({ id, output }) => ({ id, output: { value: output } })),
-    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+    results: results.map(({ id, output }) => ({ id, output: { value: output } })),
+    maxActive: config().ACCOUNT_ACTIVE_TURNS,
   };
   return call(db, "answer_tool_calls", args, answeredCalls);
 }
 
 /** Returns turns whose wait ended at least `dueSeconds` ago. */
 export const turnsToWake = (db: Database, limit: number, dueSeconds: number): Promise<string[]> =>
-  call(db, "turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds });
+  call(db, "turns_to_wake", { limit, dueSeconds });
 
 const error = sentenceOf({
   never_started: "The turn was never started",
@@ -203,7 +203,7 @@ export const selectRun = (
   accountId: string,
   runId: string,
 ): Promise<{ turnId: string; run: Run } | null> =>
-  call(db, "get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
+  call(db, "get_run", { accountId, runId }, foundRun);
 
 const durationMs = (from: string | null, to: string | null) =>
   from === null || to === null ? null : Date.parse(to) - Date.parse(from);
@@ -238,21 +238,21 @@ export function selectRuns(
   query: PageRequest & RunFilters,
 ): Promise<Page<RunItem>> {
   const args = {
-    p_account_id: accountId,
+    accountId,
     ...pageArguments(query),
-    p_status: query.status ?? null,
-    p_kind: query.kind ?? null,
-    p_chat_id: query.chat_id ?? null,
-    p_artist_id: query.artist_id ?? null,
-    p_since: query.since ?? null,
-    p_skill: query.skill ?? null,
+    status: query.status ?? null,
+    kind: query.kind ?? null,
+    chatId: query.chat_id ?? null,
+    artistId: query.artist_id ?? null,
+    since: query.since ?? null,
+    skill: query.skill ?? null,
   };
   return call(db, "list_runs", args, pageOf(storedRun, query));
 }
 
 /** Returns how much of the account waits for a person or a client. */
 export const countWaiting = (db: Database, accountId: string): Promise<number> =>
-  call(db, "count_waiting", { p_account_id: accountId });
+  call(db, "count_waiting", { accountId });
 
 const withDuration = <C extends { started_at: string | null; finished_at: string | null }>(
   call: C,
@@ -275,7 +275,7 @@ export const selectRunTrace = (
   accountId: string,
   runId: string,
 ): Promise<RunTrace | null> =>
-  call(db, "get_run_trace", { p_account_id: accountId, p_run_id: runId }, storedTrace.nullable());
+  call(db, "get_run_trace", { accountId, runId }, storedTrace.nullable());
 
 const stopped = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("missing") }),
@@ -288,12 +288,12 @@ const stopped = z.discriminatedUnion("outcome", [
 
 /** Records a stop request for the run, unless it has ended. */
 export const requestRunStop = (db: Database, accountId: string, runId: string) =>
-  call(db, "request_run_stop", { p_account_id: accountId, p_run_id: runId }, stopped);
+  call(db, "request_run_stop", { accountId, runId }, stopped);
 
 /** Returns the given turns whose stop was requested, whose authority has ended, or that no longer exist. */
 export const findStopped = (db: Database, turnIds: readonly string[]): Promise<string[]> =>
-  call(db, "turns_to_stop", { p_ids: turnIds });
+  call(db, "turns_to_stop", { ids: turnIds });
 
 /** Returns the run that executes the turn; null before its first step has started. */
 export const selectRunOfTurn = (db: Database, turnId: string): Promise<string | null> =>
-  call(db, "run_of_turn", { p_turn_id: turnId });
+  call(db, "run_of_turn", { turnId });

@@ -46,8 +46,7 @@ export async function loadTurn(
   runId: string,
   ends = false,
 ): Promise<LoadedTurn> {
-  const args = { p_turn_id: turnId, p_run_id: runId, p_ends: ends };
-  const loaded = await call(db, "load_turn", args, loadedTurn);
+  const loaded = await call(db, "load_turn", { turnId, runId, ends }, loadedTurn);
   return loaded.outcome === "active" ? withCalls(db, turnId, loaded) : loaded;
 }
 
@@ -59,8 +58,8 @@ const withCalls = (db: Database, turnId: string, turn: Omit<ActiveTurn, "calls">
 const begun = z.object({ load: z.number(), stop_requested: z.boolean() }).nullable();
 
 /**
- * Assigns the claim to the run, as `loadTurn` does, without reading the turn again that the claim has returned.
- * Returns null if it does not begin with this.
+ * Assigns the claim to the run, as `loadTurn` does, without reading the turn again that the claim
+ * has returned. Returns null if it does not start with this.
  */
 export async function beginClaimedTurn(
   db: Database,
@@ -68,7 +67,7 @@ export async function beginClaimedTurn(
   runId: string,
   claimed: TurnState,
 ): Promise<ActiveTurn | null> {
-  const found = await call(db, "begin_claimed_turn", { p_turn_id: turnId, p_run_id: runId }, begun);
+  const found = await call(db, "begin_claimed_turn", { turnId, runId }, begun);
   const turn = { ...claimed, ...found, outcome: "active" as const, steps: [] };
   return found && withCalls(db, turnId, turn);
 }
@@ -84,8 +83,7 @@ export async function storeFileParts(
   history: readonly UIMessage[],
 ): Promise<void> {
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
-  const args = { p_turn_id: turnId, p_messages: changed, p_history: history };
-  await call(db, "store_file_parts", args);
+  await call(db, "store_file_parts", { turnId, messages: changed, history });
 }
 
 /**
@@ -100,14 +98,7 @@ export async function suspendTurn(
   calls: readonly ToolCall[],
   maxSeconds: number,
 ): Promise<{ areWebhooksDue: boolean }> {
-  const args = {
-    p_account_id: accountId,
-    p_turn_id: turnId,
-    p_load: load,
-    p_step: step,
-    p_tool_calls: calls,
-    p_wait_seconds: maxSeconds,
-  };
+  const args = { accountId, turnId, load, step, toolCalls: calls, waitSeconds: maxSeconds };
   const schema = z.object({ superseded: z.boolean(), webhooks_due: z.boolean() });
   const { superseded, webhooks_due } = await call(db, "suspend_turn", args, schema);
   refuseSuperseded(superseded, turnId);
@@ -116,11 +107,11 @@ export async function suspendTurn(
 
 /** Returns whether the turn waits for its client. */
 export const isWaiting = (db: Database, turnId: string): Promise<boolean> =>
-  call(db, "is_waiting", { p_turn_id: turnId });
+  call(db, "is_waiting", { turnId });
 
 /**
- * Stores the result of a model call and what it has used, and records those of its tool calls that start
- * at once, as `startTools` does. A turn that was deleted is to stop.
+ * Stores the result of a model call and its usage, and records the tool calls that start at once,
+ * as `startTools` does. A deleted turn returns as stopped.
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function completeModelCall(
@@ -132,15 +123,7 @@ export async function completeModelCall(
   const { superseded, stop_requested, has_budget, known_calls } = await call(
     db,
     "complete_model_call",
-    {
-      p_account_id: accountId,
-      p_turn_id: turnId,
-      p_load: load,
-      p_index: index,
-      p_result: result,
-      p_call_ids: callIds,
-      p_usage: usage,
-    },
+    { accountId, turnId, load, index, result, callIds, usage },
     z.object({
       superseded: z.boolean(),
       stop_requested: z.boolean(),
@@ -175,18 +158,18 @@ export async function finishTurn(
     db,
     "finish_turn",
     {
-      p_account_id: accountId,
-      p_turn_id: turnId,
-      p_load: load,
-      p_status: end,
-      p_error: error,
-      p_parts: parts,
-      p_metadata: metadata,
-      p_index: last?.index ?? null,
-      p_step: last?.result ?? null,
-      p_usage: last?.usage ?? [],
+      accountId,
+      turnId,
+      load,
+      status: end,
+      error,
+      parts,
+      metadata,
+      index: last?.index ?? null,
+      step: last?.result ?? null,
+      usage: last?.usage ?? [],
       // Wrapped, because the embedded REST server cannot pass a bare JSON string.
-      p_output: output ?? null,
+      output: output ?? null,
     },
     z.object({
       superseded: z.boolean(),

@@ -23,7 +23,7 @@ export interface Conversation extends Messages, ToolOptions {
   readonly workspace: Memory;
   readonly options: RunOptions;
   readonly skills: TurnSkills;
-  /** What the model gets of the conversation. */
+  /** The context sent to the model. */
   readonly context: ContextState;
   /** The newest compaction of the conversation. */
   readonly compaction?: { readonly id: number } | null;
@@ -35,9 +35,9 @@ interface Call extends Models {
   readonly canReachWeb: boolean;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
+  /** The messages that follow the last unit: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
-  /** As of `cacheOptions` of the provider of models. */
+  /** Options from the provider's `cacheOptions`. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
   /** Has the images of the results; absent before there are any. */
   readonly sandbox?: Sandbox | undefined;
@@ -97,8 +97,8 @@ export const instructionsFor = (
 /**
  * Calls the model, or a fallback while it fails, and streams the answer with `write`. Each repetition starts with
  * a `reset-step` chunk.
- * @returns the answer for the next call, or the failure, also when `signal` has aborted. Throws only errors
- * of `write`.
+ * @returns the answer for the next call, or the failure, including when `signal` has aborted.
+ * Throws only errors of `write`.
  */
 export async function callModel({
   turn,

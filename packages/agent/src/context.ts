@@ -1,6 +1,6 @@
 /**
- * What a model gets of a conversation that does not fit into its context. The stored messages never change:
- * a `ContextState` says which tool results are replaced by a note, and which messages by a summary. This
+ * Selects the part of a conversation that fits into a model's context. The stored messages never change: a
+ * `ContextState` lists the tool results replaced by a note, and the messages replaced by a summary. This
  * file computes, and neither calls a model nor writes anything; `lib/context/fit-context.ts` does both.
  */
 import type { ModelMessage, ToolResultPart, ToolSet } from "ai";
@@ -20,7 +20,7 @@ export interface ContextState {
 
 /** Shorter results are not cleared, because the note would not be much shorter. */
 const MIN_CLEARED_TOKENS = 100;
-/** What providers charge for an image, whatever the length of its encoding. */
+/** The price of an image in tokens, whatever the length of its encoding. */
 const IMAGE_TOKENS = 1_600;
 
 const tokensOfMessages = new WeakMap<ModelMessage, number>();
@@ -87,7 +87,7 @@ export type Plan =
   | {
       readonly kind: "summarized";
       readonly state: ContextState;
-      /** What the summary has to contain, besides the last summary. */
+      /** The units that the summary has to contain, besides the last summary. */
       readonly units: readonly Unit[];
       readonly to: Place;
     };

@@ -94,7 +94,7 @@ export async function unitsOf(
   return [...earlier, ...own];
 }
 
-/** Returns what a model call was sent after the answer before: the messages of its step that are not its answer. */
+/** Returns the messages of a step that were sent after the previous answer, without the step's own answer. */
 export function leadingResults(messages: readonly ModelMessage[] = []): readonly ModelMessage[] {
   const first = messages.findIndex(({ role }) => role === "assistant");
   return first < 0 ? messages : messages.slice(0, first);

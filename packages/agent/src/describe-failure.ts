@@ -3,11 +3,11 @@ import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { APICallError, NoOutputGeneratedError, RetryError, StreamProviderError } from "ai";
 import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 
-/** What providers say of a conversation that exceeds the model's context. */
+/** Providers' messages about a conversation that exceeds the model's context. */
 const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|limit|size)|context_window|maximum context|(prompt|input|request)( is)? too (long|large)|too many (input )?tokens|input token count|maximum prompt length|range of input length|reduce the length|(decoder prompt|inputs?|prompt)\b.{0,80} (longer than|exceeds?) |prompt exceeds|must be (<=|less than) \d.{0,40}(tokens|inputs)|exceed\w* (the |model )*(token limit|limit of \d)|request_too_large|string_above_max_length/i;
 
-/** What they say of a request that they reject for another reason, whatever its size. */
+/** Providers' messages about a request that they reject for another reason, whatever its size. */
 const OTHER_CAUSE =
   /\b(images?|image_url|pdf|media|tools?|functions?|schema|tool_calls?|tool_use\w*|json|model_not_found|api.?key|billing|credits?|content.?(filter|policy|management)|safety|temperature)\b/i;
 /** The forms in which they name the context window. */
@@ -155,7 +155,7 @@ function isTimeout(cause: unknown): boolean {
   return isTimeout(cause.cause);
 }
 
-/** Returns what a provider has said, at most 20,000 characters of each text. */
+/** Returns the texts in a provider's error, at most 20,000 characters of each. */
 const textsOf = (cause: Error): string[] => {
   const data = StreamProviderError.isInstance(cause) ? JSON.stringify(cause.data ?? "") : "";
   const body = APICallError.isInstance(cause) ? (cause.responseBody ?? "") : data;

@@ -1,4 +1,4 @@
-/** The facts at the start of a turn, as its model is told. */
+/** The facts that the model receives at the start of a turn. */
 
 import { cutOutput } from "@platform/sandbox/cut-output";
 import { z } from "zod";

@@ -12,7 +12,7 @@ import {
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import { createTtlCache, type TtlCache } from "@platform/kit/ttl-cache";
 
-/** What PDFs are, by their content: a chat shows the same ones to its model in every turn. */
+/** Inspections of PDFs, by their content: a chat shows the same ones to its model in every turn. */
 export type PdfInspections = TtlCache<InspectedPdf | null>;
 
 export const createPdfInspections = (): PdfInspections =>

@@ -1,7 +1,7 @@
-/** What providers charge for a page of a PDF, at most: its text, and the page as an image. */
+/** The most that providers charge for a page of a PDF: its text, and the page as an image. */
 export const PDF_PAGE_TOKENS = 3_000;
 
-/** What providers accept. */
+/** The maximum that providers accept. */
 export const MAX_PDF_PAGES = 100;
 
 /** The provider metadata of a PDF that a model is shown. */

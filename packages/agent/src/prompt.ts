@@ -29,7 +29,7 @@ export interface PromptOptions {
   /** Whether commands can reach hosts other than the service. */
   readonly canReachWeb: boolean;
   readonly limits?: RunOptions["limits"];
-  /** What there is to say about skills; empty for nothing. */
+  /** Instructions about skills; empty for none. */
   readonly skills: string;
   /** The account's instructions for this conversation. */
   readonly instructions?: string;

@@ -89,7 +89,7 @@ async function writeLarge(
   await sandbox.run(command, options);
 }
 
-/** Returns a document as the agent reads it. Its first line says what the document is. */
+/** Returns a document as the agent reads it. Its first line names the kind of document. */
 export function textOf({ about, sections }: DocumentText, sheets: readonly StoredSheet[]): string {
   const stored = sheets.map(({ path, rows }) => `As CSV with ${rows} rows: ${path}`);
   const text = sections.map(({ title, text }) => (title ? `--- ${title} ---\n${text}` : text));

@@ -22,7 +22,7 @@ export interface PdfInput {
   readonly inspect: (bytes: Uint8Array) => Promise<InspectedPdf | null>;
   /** Resolves with the first pages of a scanned PDF as PNG files. */
   readonly pagesOfScan: (bytes: Uint8Array) => Promise<readonly Uint8Array[]>;
-  /** What all PDFs of the conversation may take of the context. */
+  /** The tokens that all PDFs of the conversation may take. */
   readonly maxTokens: number;
 }
 

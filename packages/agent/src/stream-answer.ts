@@ -71,8 +71,8 @@ export interface Answer {
 
 /**
  * Calls the model, at most `maxRetries` times more until its answer starts, and reads the answer to its end.
- * @returns the first failure, if any, which may come after chunks; also when `signal` aborts. Throws only
- * errors of `write`.
+ * @returns the first failure, if any, which may come after chunks, including when `signal` aborts.
+ * Throws only errors of `write`.
  */
 export async function streamAnswer(
   request: AnswerRequest,

@@ -1,4 +1,4 @@
-/** Condenses the older part of a conversation, so that an agent can continue without it. */
+/** Condenses the older part of a conversation, from which the agent can continue. */
 
 import { isQueueRefusal } from "@platform/kit/fair-queue";
 import type { ModelMessage } from "ai";
@@ -67,7 +67,7 @@ export async function summarize({ units, earlier = "", budget, ...calling }: Con
   return [text, ...(kept === "" ? [] : [cutTokens(`${KEPT}\n${kept}`, maxTokens)])].join("\n\n");
 }
 
-/** What follows is copied, not condensed. */
+/** The text below is copied, not condensed. */
 const KEPT = "## Kept as it was";
 
 /** Returns the newest todo list and the loaded skills with their paths, of these units or else of an earlier summary. */
@@ -123,7 +123,7 @@ async function condenseUnits(
   return summary;
 }
 
-/** Returns null where the model writes nothing, also when it is asked again. */
+/** Returns null if the model writes nothing twice. */
 async function condense(
   models: Models,
   facts: string,

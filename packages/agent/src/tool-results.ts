@@ -207,7 +207,7 @@ function shorten({ path, text }: ResultFile, tokens: number): string {
   return `${head}[Lines ${from} to ${to} of ${total} are left out here. ${complete}: read it with offset ${from} and limit ${to - from + 1}]\n${tail}`;
 }
 
-/** Results of fewer tokens fit into any window, so that none has to be looked up. */
+/** Results of fewer tokens fit into any window, so none has to be looked up. */
 const FEW_TOKENS = 750;
 
 /**

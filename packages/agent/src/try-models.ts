@@ -42,7 +42,7 @@ export interface Attempt {
 /**
  * Calls the models in turn until one answers. A model that fails by itself, or calls a tool in a way that its server
  * refuses, is called once more, if it recovers soon, and then the next one is.
- * @param call resolves with the answer, or with the failure, also when `signal` has aborted
+ * @param call resolves with the answer or the failure, including when `signal` has aborted
  * @param onRepeat called before each call except the first
  * @returns the answer or the last failure, and the model that gave it
  */

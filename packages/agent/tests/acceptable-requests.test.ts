@@ -18,7 +18,7 @@ const withFile = (url: string, mediaType = "image/png"): UIMessage[] => [
   { ...ask, parts: [...ask.parts, { type: "file", mediaType, filename: "cover.png", url }] },
 ];
 
-/** What a strict server rejects for good as it is stored, with what it is sent. */
+/** Histories that a strict server always rejects as stored, with the request sent instead. */
 const histories: readonly [string, UIMessage[], object][] = [
   [
     "an answer of reasoning only",

@@ -75,7 +75,7 @@ const callIds = (messages: readonly ModelMessage[], role: "assistant" | "tool"):
       : [],
   );
 
-/** What a model accepts, whatever was dropped. */
+/** The validity of a prompt for a model, whatever was dropped. */
 function expectValid(prompt: readonly ModelMessage[], units: readonly Unit[]): void {
   expect(prompt[0]?.role).toBe("user");
   expect(callIds(prompt, "tool")).toEqual(callIds(prompt, "assistant"));

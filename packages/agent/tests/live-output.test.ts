@@ -1,4 +1,4 @@
-/** What is shown of a command's output while it runs. */
+/** The displayed output of a command while it runs. */
 import { expect, test } from "vitest";
 import { storableTail } from "../src/tools/make-storable.ts";
 

@@ -1,4 +1,4 @@
-/** What model calls are recorded to have used, whatever the server says of them. */
+/** The recorded usage of model calls, whatever the server reports. */
 import { getEventListeners } from "node:events";
 import type { Attributes } from "@opentelemetry/api";
 import {

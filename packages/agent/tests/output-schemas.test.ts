@@ -1,4 +1,4 @@
-/** JSON Schemas of outputs: which ones are accepted, and that they tell valid values from invalid ones. */
+/** JSON Schemas of outputs: which ones are accepted, and that they distinguish valid from invalid values. */
 
 import { FairQueue } from "@platform/kit/fair-queue";
 import { Ajv2020 } from "ajv/dist/2020.js";

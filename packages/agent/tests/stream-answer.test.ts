@@ -52,7 +52,7 @@ async function ours(model: LanguageModelV4, prompt = messages): Promise<Seen> {
   return { chunks, answer: { messages: answer.messages, finishReason, usage, calls: [...calls] } };
 }
 
-/** What `streamText` makes of it. Its chunks for the steps and for errors are the turn's own. */
+/** The parts that `streamText` returns. Its chunks for the steps and for errors are the turn's own. */
 async function theirs(model: LanguageModelV4, prompt = messages): Promise<Seen> {
   let hasFailed = false;
   const onError = () => {
@@ -197,7 +197,7 @@ const finish = fc.record({
 const answer = fc
   .tuple(fc.array(fc.oneof(...kinds), { maxLength: 20 }), fc.option(finish), fc.boolean())
   .map(([parts, end, breaks]) => ({
-    // The types of the alternatives are wider than those of the parts.
+    // The types of the alternatives are wider than the parts' types.
     parts: [...parts, ...(end ? [end] : [])] as LanguageModelV4StreamPart[],
     breaks,
   }));

@@ -1,5 +1,5 @@
 /**
- * Answers as vendors send them, byte by byte and at once, and what is read of them. The streams in
+ * Answers as vendors send them, byte by byte and at once, and how they are parsed. The streams in
  * `tests/vendors/streams` have the shapes of recorded ones, in our own words.
  */
 
@@ -12,7 +12,7 @@ import { createOpenAiCompatibleModels } from "../src/models/adapters/openai-comp
 const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hello" }] }];
 
 let server: Server;
-/** What the server answers, in the pieces in which it sends it. */
+/** The server's answer, in the pieces in which it sends it. */
 let pieces: readonly Uint8Array[] = [];
 beforeAll(async () => {
   server = createServer(async (_, response) => {

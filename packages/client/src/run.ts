@@ -18,17 +18,17 @@ type Schema<Output> = StandardSchema<Output> | { readonly [keyword: string]: unk
 /** A tool that `onToolCall` runs. */
 export interface ClientTool {
   readonly name: string;
-  /** Tells the agent what the tool does and when to use it. */
+  /** Describes the tool and when to use it, for the agent. */
   readonly description: string;
-  /** What the agent writes: an object. */
+  /** The object that the agent writes as input. */
   readonly inputSchema: Schema<unknown>;
 }
 
 export interface RunOptions<Output> extends WaitOptions {
   readonly prompt: string;
   /**
-   * What the `output` of the run must be. A schema of zod also gives the output its type; for a JSON Schema,
-   * the caller names the type: `client.run<Invoice>({ prompt, schema })`.
+   * The schema of the run's `output`. A schema of zod also gives the output its type; for a JSON
+   * Schema, the caller names the type: `client.run<Invoice>({ prompt, schema })`.
    */
   readonly schema?: Schema<Output>;
   /** Tools that the agent may call, and `onToolCall` runs. */

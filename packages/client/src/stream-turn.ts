@@ -95,7 +95,7 @@ export async function* streamTurn(
 /**
  * Yields a turn of a chat from `startIndex` on, to its end: the one that `runId` names, or else the
  * running one. Yields nothing if there is none.
- * @throws ApiError when there is no such chat
+ * @throws ApiError if the chat does not exist
  */
 export async function* resumeTurn(
   connection: Connection,

@@ -17,7 +17,7 @@ export type ApprovalRequest = Readonly<
 
 export interface ApprovalAnswer {
   readonly approved: boolean;
-  /** Why it is denied; the agent is told. */
+  /** The reason for the denial, which the agent receives. */
   readonly reason?: string;
   /** Approves calls that are like this one, for the rest of the chat or for all runs of the task. */
   readonly remember?: "chat" | "task";
@@ -49,7 +49,7 @@ const MAX_ERROR_CHARS = 10_000;
  * Resolves to a run when it has ended, whatever its status is. It polls at the interval that the service
  * asks for. Without `onToolCall` or `onApproval`, it also resolves to a run that is `requires_action` and needs
  * it, because the run would wait in vain.
- * @throws ApiError when there is no such run, or when the service refuses the result of a call or an answer
+ * @throws ApiError if the run does not exist, or if the service refuses the result of a call or an answer
  */
 export async function waitForRun<Output = unknown>(
   connection: Connection,

@@ -12,7 +12,7 @@ const MAX_DIGITS = 15;
 const FIRST_DAY = "1900-03-01";
 const DAY_MS = 86_400_000;
 
-/** Headers of columns whose digits are no amounts. */
+/** Headers of columns whose digits are not amounts. */
 const ID_HEADER =
   /(?<![\p{L}\d])(?:upc|ean|gtin|barcode|isrc|iswc|ipi|isni|iban|phone|telephone|tel|mobile|fax|zip|postcode|plz|sku|id)(?![\p{L}\d])/iu;
 const UNIT =

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 /** The encoding is such as `UTF-16LE` or `windows-1252, guessed`. */
 type DecodedText = { readonly text: string; readonly encoding: string };
 
-/** Of a text, to tell a binary file. */
+/** The sample of a file that distinguishes text from binary data. */
 const SAMPLE_BYTES = 64 * 1024;
 /** Of a text, to guess its encoding: each encoding is tried. */
 const GUESSED_BYTES = 8 * 1024;
@@ -59,7 +59,7 @@ export function decode(encoding: string, bytes: Uint8Array, isCut = false): stri
   }
 }
 
-/** Returns the encoding in which a text looks most as if somebody had written it; null if it is none. */
+/** Returns the encoding in which the bytes look most like written text; null if none does. */
 function guess(bytes: Uint8Array): string | null {
   const start = Math.max(0, bytes.findIndex((byte) => byte > 0x7f) - GUESSED_BYTES / 2);
   const sample = bytes.subarray(start, start + GUESSED_BYTES);

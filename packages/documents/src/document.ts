@@ -1,4 +1,4 @@
-/** What a document is, and how the worker answers. */
+/** The type of a document, and the worker's answers. */
 
 export type DocumentFormat =
   | "PDF"
@@ -54,7 +54,7 @@ export class DocumentError extends Error {
   override readonly name = "DocumentError";
 }
 
-/** Returns a list of what is not shown, such as ` Omitted: 2 images.` */
+/** Returns a list of omitted parts, such as ` Omitted: 2 images.` */
 export function omittedText(counts: ReadonlyMap<string, number>): string {
   const items = [...counts].map(([unit, count]) => countOf(count, unit));
   return items.length > 0 ? ` Omitted: ${items.join(", ")}.` : "";

@@ -20,7 +20,7 @@ const SKIPPED = new Set([
   ...["pPr", "rPr", "sectPr", "tblPr", "tblGrid", "tblPrEx", "trPr", "tcPr", "sdtPr", "sdtEndPr"],
   ...["ffData", "delInstrText", "binData", "Fallback", "docPr", "annotationRef", "rt"],
 ]);
-/** What is counted and not shown. */
+/** Elements that are counted and not shown. */
 const OMITTED = new Map(
   Object.entries({
     ...{ blip: "image", imagedata: "image", chart: "chart", relIds: "diagram" },

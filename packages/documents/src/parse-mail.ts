@@ -40,7 +40,7 @@ export async function parseEml(bytes: Uint8Array): Promise<DocumentText> {
   return mailText("EML", { fields, text: mail.text ?? "", html: mail.html ?? "" });
 }
 
-/** @throws DocumentError for a file that is no message */
+/** @throws DocumentError for a file that is not a message */
 export function parseMsg(bytes: Uint8Array): DocumentText {
   const mail = new Reader(new Uint8Array(bytes).buffer).getFileData();
   if (mail.error) throw new DocumentError("is damaged or no message");
@@ -198,7 +198,7 @@ function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, 
 
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
 
-/** Returns the separator of two texts. The first paragraph of a cell or of an item does not begin a line. */
+/** Returns the separator of two texts. The first paragraph of a cell or of an item does not start a line. */
 function gapText(gap: string): string {
   if (gap.startsWith(ITEM)) return " ";
   const row = gap.lastIndexOf(ROW);

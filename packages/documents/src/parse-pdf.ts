@@ -201,7 +201,7 @@ interface Annotation {
   readonly options?: readonly { readonly exportValue: string; readonly displayValue: string }[];
 }
 
-/** Returns a field as `name: value`, or what a note says. Counts what is not shown. */
+/** Returns a field as `name: value`, or the text of a note. Counts omitted annotations. */
 function textOfAnnotation(annotation: Annotation, counts: Map<string, number>): string {
   const { subtype = "", annotationFlags = 0, pushButton } = annotation;
   if (subtype === "Link" || subtype === "Popup" || pushButton) return "";

@@ -72,7 +72,7 @@ const BODY: Group = {
 };
 const MARGIN = { target: "margin", close: "\n" } as const;
 
-/** What control words change in their group. */
+/** The group properties that control words change. */
 const CHANGES = new Map<string, (value: number | undefined) => Partial<Group>>([
   ["ansicpg", (page = 1252) => ({ page })],
   ["mac", () => ({ page: 10000 })],

@@ -13,7 +13,7 @@ import { readZip } from "./read-zip.ts";
 
 const MAX_SHEETS = 200;
 const MAX_CELLS = 5_000_000;
-/** What `read` can page through; scripts have the CSV. */
+/** The amount that `read` can page through; scripts have the CSV. */
 const MAX_SHOWN_CHARS = 1_000_000;
 
 /** @throws DocumentError, or an error of the library for a damaged file */

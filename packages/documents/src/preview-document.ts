@@ -8,8 +8,8 @@ import { isQueueRefusal } from "@platform/kit/fair-queue";
 const gone = appError("unavailable", "The request was canceled");
 
 /**
- * Answers what `read` gives an agent of a document, as JSON that the worker has written.
- * Errors: 400 for a file that is no document or cannot be read, 429, 503.
+ * Answers with the result of `read` for a document, as JSON that the worker has written. Errors:
+ * 400 for a file that is not a document or cannot be read, 429, 503.
  */
 export async function previewDocument(
   work: DocumentWork,

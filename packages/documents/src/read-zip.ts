@@ -4,13 +4,13 @@ import { DocumentError } from "./document.ts";
 /** Far more than the documents of people have, and little enough for a worker. */
 const MAX_UNPACKED_BYTES = 200 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
-/** Pieces, so that an endless entry is stopped early. */
+/** Small pieces stop an endless entry early. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Returns the names of a ZIP archive's entries, and the bytes of those that `wanted` chooses. Every entry is
- * inflated and counted on the way: the sizes that an archive states may be lies, and what libraries unpack is
- * not limited.
+ * Returns the names of a ZIP archive's entries, and the bytes of the entries that `wanted` selects.
+ * Every entry is inflated and counted on the way, because the sizes in an archive may be false and
+ * libraries unpack without a limit.
  * @throws DocumentError for an archive that unpacks to too much, or is damaged
  */
 export function readZip(

@@ -39,7 +39,7 @@ export interface SheetSource {
 
 export type DocumentTask =
   | {
-      /** A preview is what is read, as JSON. */
+      /** A preview is the result of reading, as JSON. */
       readonly kind: "read" | "preview";
       readonly format: DocumentFormat;
       readonly bytes: Uint8Array;

@@ -20,7 +20,7 @@ export const FONT_FILES: ReadonlyMap<string, string> = new Map(
   STYLES.map((name) => [name, runtimePath(FOLDER, `${name}.ttf`)]),
 );
 
-/** Others need shaping or run from right to left, also where a font has their letters. */
+/** Others need shaping or run from right to left, even if a font has their letters. */
 const SCRIPTS = ["Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Common", "Inherited"];
 const SUPPORTED = new RegExp(`^[${SCRIPTS.map((name) => `\\p{Script=${name}}`).join("")}]$`, "u");
 /** Draw nothing: control characters, joiners, variation selectors and the like. */

@@ -188,7 +188,7 @@ function numbering(blocks: readonly Block[]): string {
 const escapeXml = (text: string): string =>
   text
     .toWellFormed()
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

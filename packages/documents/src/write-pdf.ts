@@ -38,7 +38,7 @@ class Layout {
   readonly #document: PDFKit.PDFDocument;
   readonly #setter: TextSetter;
   #pages = 1;
-  /** The bottom of what is drawn, from the top of the page. */
+  /** The bottom of the drawn content, from the top of the page. */
   #y = MARGIN;
 
   constructor(title: string) {

@@ -17,7 +17,7 @@ import { validator } from "./read-input.ts";
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 interface Input<C extends Contract, Caller, App> {
-  /** The parts of this process, for the use case to take those that it needs. */
+  /** The parts of this process, from which the use case selects. */
   readonly app: App;
   readonly caller: C["auth"] extends "required"
     ? Caller

@@ -34,7 +34,7 @@ export interface Service<Caller extends Principal = Principal, App = unknown> {
   /** Calls the use case when the caller has a free slot. @throws QueueRefusal */
   runInSlot<T>(exchange: Exchange<Caller, App>, run: () => Promise<T>): Promise<T>;
   /** Notes the answer before the caller reads it. @param body undefined for streams and bytes */
-  noteAnswer(exchange: Exchange<Caller, App>, body: unknown): Promise<void>;
+  recordAnswerSources(exchange: Exchange<Caller, App>, body: unknown): Promise<void>;
   /** Returns the error that a throw stands for, such as an outage; null for a defect. */
   failureOf(error: unknown): AppError | null;
   /** Records a request that has been answered in `ms` milliseconds. */

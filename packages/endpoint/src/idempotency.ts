@@ -44,7 +44,7 @@ export function readIdempotencyKey(headers: Headers): string | null | AppError {
   return invalidField("Idempotency-Key", "Idempotency-Key must be 1 to 255 characters");
 }
 
-/** An attempt of the requests with one key, as it begins. The store of attempts is the service's. */
+/** A starting attempt of the requests with one key. The service provides the store of attempts. */
 export type Attempt =
   /** Another attempt runs, or the key was used with another content. */
   | { readonly outcome: "running" | "mismatch" }

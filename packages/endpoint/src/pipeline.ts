@@ -148,7 +148,7 @@ export async function handle(exchange: Exchange, effect: Effect): Promise<AppErr
   const result = await service.runInSlot(exchange, () => plan.handle(exchange, effect));
   if (isAppError(result)) return result;
   const response = result instanceof Response ? result : responseOf(result);
-  await service.noteAnswer(exchange, result instanceof Response ? undefined : result.body);
+  await service.recordAnswerSources(exchange, result instanceof Response ? undefined : result.body);
   // An error of a protocol that an endpoint carries is in the protocol's own shape.
   const isProtocolError = response.headers.has("x-error-code");
   if (service.checksResponses() && !isProtocolError) await checkResponse(plan.contract, response);

@@ -108,7 +108,7 @@ export class MemoryService implements Service {
     return run();
   }
 
-  async noteAnswer(_: Exchange, body: unknown): Promise<void> {
+  async recordAnswerSources(_: Exchange, body: unknown): Promise<void> {
     this.answers.push(body);
   }
 

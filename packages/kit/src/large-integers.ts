@@ -1,6 +1,6 @@
 /** Integers in JSON that a JavaScript number cannot hold. */
 
-/** So that most texts are not searched. */
+/** Skips the search in most texts. */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 const INTEGER = /^-?\d{16,}$/;
 /** The largest number has 309. */

@@ -8,8 +8,8 @@ const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/;
 const IPV4 = /^\d+(?:\.\d+){3}$/;
 
 /**
- * Returns the pattern with its host as URLs have it: in lower case, in Punycode, and an address in its one
- * form. Null for a text that is no pattern.
+ * Returns the pattern with its host as URLs have it: in lower case, in Punycode, and an address in
+ * its canonical form. Null for a text that is not a pattern.
  */
 function canonicalPattern(text: string): string | null {
   const wildcard = text.startsWith("*.") ? "*." : "";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Returns how many files and connections a process may have open; infinity where the system does not tell it. */
+/** Returns how many files and connections a process may have open; infinity without a known limit. */
 export function openFileLimit(pid: number | "self" = "self"): number {
   try {
     const limits = readFileSync(`/proc/${pid}/limits`, "utf8");

@@ -1,6 +1,6 @@
 const MAX_LENGTH = 500;
 
-/** Syntax of Markdown and HTML, also where an excerpt cuts it, and the remains of it. */
+/** Markdown and HTML syntax, including the remains at the cut ends of an excerpt. */
 const MARKUP: readonly (readonly [RegExp, string])[] = [
   [/^\s*(```|~~~)\S*\s*$/gm, " "],
   [/^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+)+/gm, ""],

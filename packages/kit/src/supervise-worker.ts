@@ -11,8 +11,8 @@ const MAX_ANSWER_MS = 1_000;
 
 /** Returns how long a thread has run; undefined if that is unknown. */
 async function runMsOf(worker: Worker): Promise<number | undefined> {
-  // Before Node.js 24.6 there is no such method. It fails for a thread that has ended, and does not answer while the
-  // thread is held up in the system or in a long call of native code.
+  // Node.js before 24.6 lacks this method. It fails for a thread that has ended, and does not
+  // answer while the thread is held up in the system or in a long call of native code.
   const asking = worker.cpuUsage?.().catch(() => undefined);
   const usage = await Promise.race([asking, delay(MAX_ANSWER_MS, undefined)]);
   return usage && (usage.user + usage.system) / 1_000;

@@ -18,7 +18,7 @@ export const unifiedDiff = (
 
 interface DiffFile {
   readonly path: string;
-  /** Absent or null for a file that is no text. */
+  /** Absent or null for a file that is not text. */
   readonly text?: string | null | undefined;
   readonly base64?: string | undefined;
 }

@@ -6,7 +6,7 @@ const LETTER = `(?!${UNJOINED.map((name) => `\\p{Script=${name}}`).join("|")})[\
 const TAGS = ["gbeng", "gbsct", "gbwls"].map((region) =>
   [...region, "\x7f"].map((tag) => `\\u{e00${tag.charCodeAt(0).toString(16)}}`).join(""),
 );
-/** What scripts and emoji need: a joiner in a word or a picture, one variant of a character, three flags. */
+/** Characters that scripts and emoji need: joiners, one variant of a character, three flags. */
 const NEEDED = [
   `(?<=${LETTER})[\\u200c\\u200d](?=${LETTER})`,
   "(?<=[\\p{ExtPict}\\p{Emoji_Modifier}]\\ufe0f?)\\u200d(?=\\p{ExtPict})",

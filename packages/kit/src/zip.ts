@@ -47,8 +47,8 @@ export function safeFileName(name: string): string {
 }
 
 /**
- * Returns the path of an archive's entry. A segment that is changed gets a hash of the original one, so
- * that two entries never become one, and files stay in their folder.
+ * Returns the path of an archive's entry. A changed segment gets a hash of the original one, so two
+ * entries never become one, and files stay in their folder.
  */
 export function safeEntryPath(path: string): string {
   return path

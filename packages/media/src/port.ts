@@ -133,8 +133,8 @@ export interface StandIn {
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * A provider works on orders in its own time, and may be paid from their submission on: another process can
- * collect what was made.
+ * A provider works on orders in its own time, and may be paid from their submission on: another
+ * process can collect the results.
  *
  * Errors: 400 for an input that cannot be used; 429 and 503 with `retry-after` when too many orders wait;
  * 502 `Video generation failed` or `Image generation failed`; 504 when the provider's own deadline passes.

@@ -44,9 +44,9 @@ export async function shrinkImage(
 const MODEL_SIDE = 1_568;
 
 /**
- * Resolves to the first frame of an image as a JPEG for a model, upright, and light gray where it is transparent, which
- * shows black and white drawings; null for a file that cannot be decoded. Where there is no decoder it is not changed.
- * To be called in a slot of `queues.thumbnails`.
+ * Resolves to the first frame of an image as a JPEG for a model, upright, and light gray where it
+ * is transparent, which shows black and white drawings; null for a file that cannot be decoded.
+ * Without a decoder it is not changed. Call it in a slot of `queues.thumbnails`.
  */
 export async function shrinkForModel(bytes: Uint8Array): Promise<Uint8Array | null> {
   if (hasManyScans(bytes)) return null;
@@ -83,8 +83,8 @@ export type ThumbnailCache = TtlCache<Uint8Array<ArrayBuffer> | null>;
 export const createThumbnailCache = (): ThumbnailCache => createTtlCache(THUMBNAIL_CACHE);
 
 /**
- * Returns the image as WebP of at most this width, upright.
- * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
+ * Returns the image as WebP of at most this width, upright. Errors: 404 for a file that is not an
+ * image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
   { queues, thumbnails }: { queues: { thumbnails: FairQueue }; thumbnails: ThumbnailCache },

@@ -1,4 +1,4 @@
-/** What everyone who makes images and videos promises: the renderer of this machine and fal. */
+/** The contract of all image and video generators: the local renderer and fal. */
 import { readFile } from "node:fs/promises";
 import { isAppError } from "@platform/endpoint/contract/app-error";
 import sharp from "sharp";

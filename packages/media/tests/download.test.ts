@@ -1,4 +1,4 @@
-/** What becomes of URLs of callers: they may lead anywhere, answer anything, and never end. */
+/** The handling of callers' URLs: they may lead anywhere, answer anything, and never end. */
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -26,7 +26,7 @@ vi.setConfig({ testTimeout: 240_000 });
 let mediaFolder: MediaFolder;
 let image: MediaFile;
 let song: MediaFile;
-/** What all edits begin with: one second. */
+/** The source of all edits: one second. */
 let rendered: string;
 beforeAll(async () => {
   mediaFolder = await createMediaFolder();

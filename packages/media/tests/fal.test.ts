@@ -354,7 +354,7 @@ describe("once it is submitted", () => {
     expect(await hurried.collect(submission, folder, never)).toBeNull();
     expect(await create().collect(submission, folder, AbortSignal.abort())).toBeNull();
     fal.hold(false);
-    // By another process, which has nothing but what was stored.
+    // As another process would, from the stored data alone.
     const stored = JSON.parse(JSON.stringify(submission));
     for (const each of [1, 2]) {
       const made = await create().collect(stored, await mediaFolder.folder(), never);

@@ -1,4 +1,4 @@
-/** What the server reads of a caller's file by itself: its container, and nothing that is encoded in it. */
+/** The parts of a caller's file that the server reads itself: its container, and nothing encoded in it. */
 import { open, truncate } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,7 @@
-/** What strangers may give to the decoders of this machine: it costs them an answer, and us a child. */
+/**
+ * Hostile files for the decoders of this machine: each costs its sender an answer, and the server a
+ * child process.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname } from "node:path";
@@ -147,7 +150,7 @@ describe("a video that is", () => {
 
 const cut = (bytes: Buffer, share: number) => bytes.subarray(0, Math.floor(bytes.length * share));
 
-/** Its index says the truth, and what it points to is not there. */
+/** Its index is correct, but the samples are missing. */
 function spoil(bytes: Buffer): Buffer {
   const start = bytes.indexOf("mdat") + 4;
   const end = bytes.lastIndexOf("moov") > start ? bytes.lastIndexOf("moov") - 4 : bytes.length;
@@ -193,7 +196,7 @@ describe("a rendering", () => {
     await findChild();
     controller.abort();
     expect(await failing).toMatchObject({ code: "upstream_error" });
-    // It is told only when the child is gone.
+    // The error arrives only when the child has ended.
     expect(await listConfined("render/main.", dirname(image.path))).toEqual([]);
   });
 
@@ -214,7 +217,7 @@ describe("a rendering", () => {
     const secret = await mediaFolder.put("secret.png", "image/png", await makeImage());
     const link = await mediaFolder.put("innocent.png", "image/png", await makeImage());
     await writeFile(link.path, await readFile(secret.path));
-    // What is asked of the child is another file than the one that it was let in for.
+    // The order names another file than the one the child may read.
     const order = videoOrder({ image: { ...link, path: secret.path } });
     const strange = {
       ...order,

@@ -83,7 +83,7 @@ export interface FolderEntry {
   readonly modifiedAt: string;
 }
 
-/** What a listing had at a path that is to be changed: the file, or null for none. */
+/** The listed state of a path before a change: the file, or null for none. */
 export type ExpectedFile = Pick<FolderEntry, "size" | "modifiedAt"> | null;
 
 interface FolderListing {
@@ -139,7 +139,7 @@ export interface SandboxFiles {
   /**
    * Removes a file, or a folder with all that is in it. Throws a SandboxError: `not_found`, and `refused`
    * for the home and for paths outside the sandbox.
-   * @param expected as of `writeStream`
+   * @param expected as for `writeStream`
    */
   remove(path: string, expected?: ExpectedFile): Promise<void>;
 }
@@ -147,7 +147,7 @@ export interface SandboxFiles {
 /** Paths are absolute inside the sandbox or relative to its home, and never lead outside. */
 export interface Sandbox {
   /**
-   * Resolves with the result also when the command fails, is killed or prints too much. Throws a
+   * Resolves with the result, even if the command fails, is killed or prints too much. Throws a
    * SandboxError: `unavailable` when the sandbox is gone or out of reach, or `busy`.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
@@ -179,7 +179,7 @@ export interface SandboxProvider extends Checkable {
   /**
    * Opens a provisioned sandbox. No work is done until one of its methods is called.
    * @param accountId the account whose share of the machine the commands use.
-   * @param policies which hosts the commands may reach, of those that the operator allows. Default: all
+   * @param policies the hosts that the commands may reach, among those the operator allows. Default: all
    */
   open(state: SandboxState, accountId: string, policies?: TurnPolicies): Sandbox;
   /** Opens the files only, as cheaply as `open`. */

@@ -1,5 +1,5 @@
 /**
- * What every adapter of the sandbox port guarantees. This file is long because it is one list of
+ * The guarantees of every adapter of the sandbox port. This file is long because it is one list of
  * guarantees, and each of them runs against every adapter.
  */
 import { randomUUID } from "node:crypto";
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Each call is a new server process as far as the adapter can tell. */
+/** To the adapter, each call is a new server process. */
 const adapters: Record<SandboxProvider["name"], () => SandboxProvider> = {
   local: () =>
     createLocalProvider({

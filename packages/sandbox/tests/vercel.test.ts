@@ -1,4 +1,4 @@
-/** What only the Vercel adapter of the sandbox port does. */
+/** The behavior of the Vercel adapter alone. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What the instructions of a turn say about skills. */
+/** The instructions of a turn about skills. */
 import { cutOutput, MAX_OUTPUT_CHARS } from "@platform/sandbox/cut-output";
 import { z } from "zod";
 import { allowedToolsIn } from "./allowed-tools.ts";

@@ -22,9 +22,9 @@ export interface ArchiveEntry {
 }
 
 /**
- * Returns the entries and the comment of an archive, and a function that resolves to an entry's bytes, or to null if
- * they are more than `maxBytes`, damaged, encrypted, or packed in another way than deflate. Returns the problem, as
- * the rest of a sentence, for bytes that are no archive.
+ * Returns the entries and the comment of an archive, and a function that resolves to an entry's
+ * bytes, or to null if they are more than `maxBytes`, damaged, encrypted, or packed in another way
+ * than deflate. Returns the problem, as the rest of a sentence, for bytes that are not an archive.
  */
 export function openArchive(bytes: Buffer) {
   const end = findEnd(bytes);

@@ -138,7 +138,7 @@ async function load(sandbox: Sandbox, name: string): Promise<string[]> {
     .map(({ path }) => path.replace("scripts/", `${name} `));
 }
 
-/** The reports of the first sandbox, with which those of the others are compared as a whole. */
+/** The reports of the first sandbox, with which the other ones are compared as a whole. */
 let reports: readonly string[] | undefined;
 
 for (const [name, isThere, create] of providers) {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
 
-/** What both `pg` and `postgres` take in place of a URL, of which they understand different parts. */
+/** The options that both `pg` and `postgres` take in place of a URL, of which they parse different parts. */
 export interface Connection {
   readonly host: string;
   readonly port?: number;
@@ -36,7 +36,7 @@ export function parseDatabaseUrl(url: string): Connection {
   };
 }
 
-/** A password may have a sign that begins no encoded one. */
+/** A password may have a `%` that starts no encoded character. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -59,7 +59,7 @@ function readTls(parameters: URLSearchParams, host: string): Connection["ssl"] {
   };
   const files = { ...file("sslrootcert"), ...file("sslcert"), ...file("sslkey") };
   if (sslmode === null && Object.keys(files).length === 0) return undefined;
-  // The drivers do not tell Node which address they have connected to, and it would expect `localhost`.
+  // The drivers do not pass the address they have connected to, and Node would expect `localhost`.
   return { ...files, host, rejectUnauthorized: sslmode !== "no-verify" };
 }
 
@@ -72,7 +72,7 @@ const FULL_MS = 60_000;
 const IS_FULL =
   /^Query read timeout|due to connection timeout|^timeout expired|max.*client|no more connections|^remaining connection slots|too many (?:clients|connections)/i;
 
-/** Returns whether an error says that there is no further connection, while others may work. */
+/** Returns whether an error means that no further connection is available, while others may work. */
 export const isFull = (error: unknown): boolean => IS_FULL.test(Object(error).message);
 
 /** A pool that makes do with its connections where the database, or the pooler in front of it, gives no further one. */

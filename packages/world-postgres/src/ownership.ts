@@ -2,13 +2,13 @@
  * Leases: which process owns which run.
  *
  * A process is alive while its database session holds the advisory lock of its row in `engine.instances`.
- * When it dies for any reason, PostgreSQL ends the session and releases the lock; the process that
- * acquires the lock next clears the owner of the dead one's runs. All live processes then adopt these
- * runs in small portions, which spreads them. When the sessions ended with the database itself, the owners may all be
- * alive, so whoever is back first waits for the others, and so does who starts while several have no session. No clocks are compared, and two processes cannot both win.
- * A process that loses its session to the network and then finds its row deleted was fenced: it has lost
- * its runs, and the `owner` in the predicate of its late writes rejects them. Until it has a row again it
- * gets no run, and the runs that it creates have no owner.
+ * When it dies, PostgreSQL ends the session and releases the lock; the process that acquires the lock next
+ * clears the owner of the dead one's runs. All live processes then adopt these runs in small portions,
+ * which spreads them. When the sessions ended with the database itself, the owners may all be alive, so the
+ * first process that is back waits for the others, and so does one that starts while several have no
+ * session. No clocks are compared, and two processes cannot both win. A process that loses its session and
+ * then finds its row deleted was fenced: it has lost its runs, and the `owner` in the predicate of its late
+ * writes rejects them. Until it has a row again it gets no run, and its new runs have no owner.
  */
 import { randomUUID } from "node:crypto";
 import { Session, type Sql, unlessUnavailable } from "./database.ts";

@@ -150,7 +150,7 @@ export class InProcessQueue implements Queue {
     const { runId, key } = delivery;
     if (runId !== undefined) this.#handling.set(runId, (this.#handling.get(runId) ?? 0) + 1);
     if (first && runId !== undefined && (await first(runId))) this.#active.delete(key);
-    // This process may have begun to drain.
+    // This process may have started to drain.
     else if (!this.#whenHandled) await this.#handle(delivery, attempt);
     if (runId !== undefined) await this.#handled(runId);
   }

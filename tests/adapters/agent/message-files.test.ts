@@ -9,7 +9,7 @@ import { createLocalProvider } from "@platform/sandbox/local";
 import type { Sandbox } from "@platform/sandbox/port";
 import { convertToModelMessages, type UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { landFiles } from "../../../lib/running-turn/land-files.ts";
+import { storeFiles } from "../../../lib/running-turn/store-files.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 
 const pixel = Buffer.from(PIXEL_PNG, "base64");
@@ -53,9 +53,9 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
     return pixel;
   };
   const signal = new AbortController().signal;
-  const first = await landFiles(history, sandbox, fetchFile, signal);
+  const first = await storeFiles(history, sandbox, fetchFile, signal);
   expect(first.changed.map(({ id }) => id)).toEqual(["m1"]);
-  const second = await landFiles(first.history, sandbox, fetchFile, signal);
+  const second = await storeFiles(first.history, sandbox, fetchFile, signal);
   expect(second.changed).toEqual([]);
   expect(requested).toEqual(["/good.png", "/gone.png"]);
 
@@ -81,7 +81,7 @@ test("a file that cannot be stored is marked once, and named", async () => {
   const stored: UIMessage[] = [{ id: "m2", role: "user", parts }];
   const signal = new AbortController().signal;
   const land = (messages: readonly UIMessage[]) =>
-    landFiles(messages, failing, async () => Buffer.alloc(0), signal);
+    storeFiles(messages, failing, async () => Buffer.alloc(0), signal);
   const first = await land(stored);
   expect(first.changed.map(({ id }) => id)).toEqual(["m2"]);
   expect((await land(first.history)).changed).toEqual([]);
@@ -95,7 +95,7 @@ test("a file that cannot be stored is marked once, and named", async () => {
 
 test("a file that a network policy keeps from being fetched says so", async () => {
   const fetchFile = fileDownloader(new AbortController().signal, [{ of: "chat", mode: "none" }]);
-  const landed = await landFiles(history, sandbox, fetchFile, new AbortController().signal);
+  const landed = await storeFiles(history, sandbox, fetchFile, new AbortController().signal);
   const [shown] = await showFiles(landed.history, sandbox);
   expect(shown?.parts).toEqual(
     Array.from({ length: 2 }, () => ({
@@ -107,7 +107,7 @@ test("a file that a network policy keeps from being fetched says so", async () =
 
 test("a file that a stop kept from being fetched is requested again", async () => {
   const fetchFile = () => Promise.reject(new Error("aborted"));
-  const landed = await landFiles(history, sandbox, fetchFile, AbortSignal.abort());
+  const landed = await storeFiles(history, sandbox, fetchFile, AbortSignal.abort());
   expect(landed.changed).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The providers of models: what they list, and how their answers are read. This file is long because one server of
- * models serves all of its tests.
+ * The model providers: their catalogs, and how their responses are parsed.
+ * This file is long because one server of models serves all of its tests.
  */
 import { createGatewayModels } from "@platform/agent/models/gateway";
 import { generateText, isStepCount, streamText, tool } from "ai";
@@ -35,7 +35,7 @@ const bash = tool({
   execute: ({ command }) => ({ exitCode: 0, stdout: `${command}!`, stderr: "", truncated: false }),
 });
 
-/** What every adapter must do, in the words that each understands. */
+/** The requirements of every adapter, in each vendor's wire format. */
 const adapters = [
   {
     name: "embedded rules",

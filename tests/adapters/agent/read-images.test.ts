@@ -34,7 +34,7 @@ async function read(name: string, bytes: Uint8Array, more: object = {}, isRead =
     { filePath: name, ...more },
     {
       images: { ...images, areRead: async () => isRead },
-      meet: (...sources) => void met.push(...sources.map((source) => source.name ?? "")),
+      addSources: (...sources) => void met.push(...sources.map((source) => source.name ?? "")),
     },
   );
   return { output, met };
@@ -64,7 +64,7 @@ describe("an image", () => {
       expect(met).toEqual([`cover.${type}`]);
       const stored = sharp(await tools.sandbox.readFile(images[0] ?? ""));
       expect(await stored.metadata()).toMatchObject({ format: "jpeg", width: 1_568, height: 784 });
-      // What is transparent is not black.
+      // Transparent pixels are not black.
       if (type === "png") expect((await stored.stats()).channels[0]?.min).toBeGreaterThan(150);
       // Read again, it is the same file.
       expect((await read(`cover.${type}`, file)).output).toEqual(output);

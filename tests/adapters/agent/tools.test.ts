@@ -48,7 +48,7 @@ describe("the set of tools", () => {
     expect(textOf("bash")).toContain(`${MAX_OUTPUT_CHARS} characters each`);
     expect(textOf("bash")).toContain(`after ${COMMAND_DEADLINE_MS / 1_000} seconds`);
     expect(textOf("task")).toContain(`at most ${MAX_SUBAGENT_STEPS} steps`);
-    // What a model gets of a file depends on its window, so no number is true.
+    // The share of a file that a model receives depends on its context window, so no number would be right.
     expect(textOf("read")).not.toMatch(/\d{3,} characters/);
   });
 

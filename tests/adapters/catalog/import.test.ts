@@ -1,4 +1,4 @@
-/** `npm run catalog:import`, on a database of its own. */
+/** `npm run catalog:import` on a separate database. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ interface Outcome {
   readonly output: string;
 }
 
-/** As a person would start it; the data is that of the running server. */
+/** Runs the command on the data of the running server. */
 async function run(name: string, text: string | Uint8Array): Promise<Outcome> {
   const file = join(folder, name);
   await writeFile(file, text);

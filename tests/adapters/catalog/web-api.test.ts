@@ -1,6 +1,6 @@
 /**
- * The web API behind the catalog: its faults, its tokens, and what is remembered of its answers.
- * This file is long because one server serves all of its tests.
+ * The catalog's web API: its errors, its tokens, and the response cache. This file is long because
+ * one server serves all of its tests.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const searchBody = z.partialRecord(
 );
 const of = (page: z.output<typeof itemPage> | undefined) => page?.items.map(({ id }) => id) ?? [];
 
-/** Never asked before, so that nothing is remembered of it. */
+/** A query that cannot be cached yet. */
 const newSearch = () => `/api/catalog/search?q=${randomUUID()}&type=artist`;
 const newAlbums = () => `/api/catalog/artist/albums?id=${randomUUID().replaceAll("-", "")}`;
 

@@ -1,4 +1,7 @@
-/** What both providers of connections guarantee at the API. This file is long because its tests share one server. */
+/**
+ * The guarantees of both connection providers at the API. This file is long because its tests share
+ * one server.
+ */
 
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
@@ -75,9 +78,9 @@ afterAll(async () => {
 
 interface Provider {
   readonly url: () => string;
-  /** What the person does at the redirect URL, and where that leads. */
+  /** Completes the authorization at the redirect URL, and returns where it leads. */
   readonly agree: (redirectUrl: string) => Promise<string>;
-  /** What happens at the service of the person. */
+  /** Produces an event at the person's service. */
   readonly happen: (person: Person) => Promise<unknown>;
 }
 const providers: Record<string, Provider> = {

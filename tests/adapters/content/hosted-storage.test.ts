@@ -1,4 +1,4 @@
-/** With a Supabase project what is made is in its Storage, and served by it. */
+/** With a Supabase project, generated files are stored in and served by its Storage. */
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";

@@ -1,4 +1,4 @@
-/** What a template adds to a result, and how a request overrides it. */
+/** The fields that a template adds to a result, and how a request overrides them. */
 import type { VideoMode } from "@platform/media/port";
 import { describe, expect, test } from "vitest";
 import { createVideoContract } from "../../../lib/content/contract.ts";

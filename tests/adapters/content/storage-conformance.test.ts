@@ -1,4 +1,4 @@
-/** What every media storage promises, on this machine's disk and at Supabase (a fake of its API). */
+/** The contract of every media storage, on the local disk and at Supabase (a fake of its API). */
 import { randomBytes, randomUUID } from "node:crypto";
 import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What the two drivers make of a database URL. */
+/** How the two drivers interpret a database URL. */
 import pg from "pg";
 import { expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../packages/world-postgres/src/connection.ts";

@@ -1,4 +1,4 @@
-/** What counts as an outage of the database, wherever it is reported. */
+/** Errors that count as an outage of the database, wherever they are reported. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresDatabase } from "../../../lib/platform/database/postgres.ts";
 import { isUnavailable } from "../../../lib/platform/database/unavailable.ts";

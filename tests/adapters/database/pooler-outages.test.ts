@@ -1,4 +1,4 @@
-/** What a real PgBouncer reports when it, or the database behind it, does not serve. */
+/** The errors that a real PgBouncer reports when it, or the database behind it, is unavailable. */
 import { afterEach, describe, expect, it } from "vitest";
 import { checkConnections } from "../../../lib/health/check-database.ts";
 import { parseConfig } from "../../../lib/platform/config.ts";

@@ -199,9 +199,9 @@ describe.skipIf(withoutPgBouncer)(`PgBouncer (${withoutPgBouncer ?? "installed"}
         for (let round = 0; round < 30; round++) {
           const { data, error } = await functions.call("installation_id", {});
           expect([data, error]).toEqual([expected, null]);
-          // What a function raises ends its transaction alone.
+          // An error in a function ends only its own transaction.
           const refused = await functions.call("run_of_turn", {
-            p_turn_id: "'; reset role; -- $1 \\",
+            turnId: "'; reset role; -- $1 \\",
           });
           expect(refused.status).toBe(400);
         }

@@ -1,4 +1,4 @@
-/** What every adapter of the mail port promises. */
+/** The contract of every adapter of the mail port. */
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

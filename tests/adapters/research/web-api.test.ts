@@ -1,4 +1,4 @@
-/** The web API behind research: conformance, pages, faults, and what is remembered. */
+/** The research web API: conformance, pages, errors and caching. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listTracksContract } from "../../../lib/research/contract.ts";
@@ -27,7 +27,7 @@ let remote: RunningNext;
 let caller: Client;
 
 beforeAll(async () => {
-  // The one that only begins alike comes first, as a provider's ranking may have it.
+  // The result with only the same prefix comes first, as a provider may rank it.
   fake = await startFakeResearch([...artists].sort((a, b) => (a.id < b.id ? -1 : 1)));
   remote = await startServer({ env: fake.env });
   caller = client(null, remote.url);

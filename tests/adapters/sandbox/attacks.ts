@@ -93,7 +93,7 @@ export const endless: ReadonlySet<string> = new Set([
   "folders without end",
 ]);
 
-/** Each is 1 GiB of zeros in about a megabyte, of many members so that it is quickly made. */
+/** Each is 1 GiB of zeros in about a megabyte, made of many members to be created quickly. */
 export async function plantBombs(sandbox: Sandbox): Promise<void> {
   const zeros = gzipSync(new Uint8Array(16 * MIB));
   await sandbox.writeFile("bomb.gz", Buffer.concat(Array.from({ length: 64 }, () => zeros)));

@@ -1,6 +1,6 @@
 /**
- * What a hostile command can do to the machine that runs it: nothing, and the server keeps answering.
- * It tests the local sandbox, whose commands run beside the server. This file is long because all its
+ * Hostile commands do no harm to the machine that runs them, and the server keeps answering. It
+ * tests the local sandbox, whose commands run beside the server. This file is long because all its
  * attacks share one provider, two servers and the measurement of the answers during an attack.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -42,7 +42,7 @@ let provider: SandboxProvider;
 let sessionId: string;
 let state: SandboxState;
 let sandbox: Sandbox;
-/** The service itself: what the sandbox may call, and what must go on answering. */
+/** The service itself, which the sandbox may call and which must keep answering. */
 let service: Server;
 /** Some other server on this machine, which the sandbox must never reach. */
 let internal: Server;
@@ -264,7 +264,7 @@ describe("a command that takes the whole machine", () => {
     if (command.includes("bomb.")) await plantBombs(sandbox);
     // A first command: what follows is about the attack, not about the start of a process.
     await shell("true");
-    // What reaches no limit by then is the same after half a second as later; a soak waits for more of it.
+    // A command that reaches no limit within half a second reaches none later; a soak waits longer.
     const deadlineMs = endless.has(name) && process.env.SOAK !== "1" ? 500 : 1_500;
     const { result, answers, tookMs } = await whileAnswering(() => shell(command, deadlineMs));
     expect(result.exitCode).not.toBe(0);

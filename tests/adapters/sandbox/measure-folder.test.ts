@@ -1,4 +1,4 @@
-/** Folders of sandboxes, measured while commands do what they can against it. */
+/** Measures folders of sandboxes while commands tamper with them. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -38,7 +38,7 @@ beforeEach(() => {
 const inSession = (script: string) =>
   execFileSync(process.execPath, ["-e", `const fs = require("fs");${script}`], { cwd: root });
 const DEEPER = `const deeper = () => { fs.mkdirSync("d".repeat(100)); process.chdir("d".repeat(100)); };`;
-/** Those of the folder only: the runner of the tests opens files of its own. */
+/** Counts the folder's descriptors only, because the test runner opens files, too. */
 const openDescriptors = () =>
   readdirSync("/proc/self/fd").filter((descriptor) => {
     try {

@@ -74,7 +74,7 @@ async function python(script: string, timeoutMs?: number) {
 
 describe("python3", () => {
   describe("in a process that goes on", () => {
-    /** What it has loaded for one script, it need not load for the next. */
+    /** Scripts reuse programs that an earlier script has loaded. */
     let opened: Awaited<ReturnType<typeof openSandbox>>;
     beforeAll(async () => {
       opened = await openSandbox();

@@ -1,6 +1,6 @@
 /**
- * What only the system sandbox does: programs of this machine run in it, and see, reach and use nothing
- * else of it. This file is long because all of it shares one provider and two servers.
+ * The features of the system sandbox alone: programs of this machine run in it, and see, reach and
+ * use nothing else of it. This file is long because all of it shares one provider and two servers.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";

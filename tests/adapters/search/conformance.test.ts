@@ -1,4 +1,4 @@
-/** What every provider of web search does alike, whatever its vendor answers. */
+/** The common behavior of every web search provider, whatever its vendor answers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBraveSearch } from "../../../lib/search/adapters/brave.ts";
 import { createEmbeddedSearch } from "../../../lib/search/adapters/embedded.ts";

@@ -16,7 +16,7 @@ export type Copy = {
   npm: ChildProcess;
   url: string;
   output(): string;
-  /** Once it says that it is ready: what it printed so far. */
+  /** Resolves with the output so far once the program reports that it is ready. */
   ready(): Promise<string>;
   /** The key that `npm run dev` printed, once it is ready. */
   key(): Promise<string>;
@@ -95,7 +95,7 @@ export async function npmRun(
   return copy;
 }
 
-/** `npm run key`, as a person runs it: what it printed, and its exit code. */
+/** Runs `npm run key` as a person would: its output, and its exit code. */
 export async function npmRunKey(
   dataDir: string,
   args: readonly string[],
@@ -131,7 +131,7 @@ export function interrupt({ npm }: Copy): void {
   }
 }
 
-/** Ends what the tests have left running and removes its data. */
+/** Ends the processes that the tests have left running, and removes their data. */
 export async function endCopies(): Promise<void> {
   for (const copy of copies) {
     interrupt(copy);

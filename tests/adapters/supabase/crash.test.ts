@@ -168,7 +168,7 @@ describe("when the supervisor is killed with -9", () => {
   });
 
   test("the next start finds the data in order, and one right after a kill takes over from what is left", async () => {
-    // This supervisor starts on what the one before has left.
+    // This supervisor starts on the state left by the previous one.
     const pids = await startAndKillSupervisor();
     const next = await start();
     expect((await clientOf(next).from("accounts").select("id")).error).toBeNull();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Copy, endCopies, expectListensBeyondLoopback, newFolder, npmRun } from "./copies.ts";
 
-// It compiles what it is asked for, which takes its time on a busy machine.
+// It compiles each page on demand, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 
 let copy: Copy;

@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 afterAll(endCopies);
 
 const dataDir = newFolder();
-/** What the first test has started: the second one goes on with it. */
+/** Started by the first test, and used by the second one. */
 let one: Copy;
 let keyOfOne = "";
 

@@ -14,7 +14,7 @@ afterEach(() => {
   children.clear();
 });
 
-/** `fork` of the file that tries to begin a run of the account's, in a process of its own. */
+/** Forks the program that tries to start a run of the account in a separate process. */
 function forkRun(...args: readonly string[]) {
   const child = fork(join(import.meta.dirname, "../../support/harness/task-run-process.ts"), args, {
     env: { ...process.env, ...stack.env, LOG_LEVEL: "silent" },
@@ -24,7 +24,7 @@ function forkRun(...args: readonly string[]) {
   return { child, answer: async () => (await once(child, "message"))[0] as unknown };
 }
 
-/** A run that has begun. */
+/** A run that has started. */
 async function startRun(accountId: string, effectId: string = randomUUID()) {
   const { child, answer } = forkRun(accountId, effectId);
   const { runId } = z.object({ runId: z.string() }).parse(await answer());

@@ -1,4 +1,4 @@
-/** Tasks that Trigger.dev runs: it is told an id, asks the service what to do, and shows the run. */
+/** Tasks run by Trigger.dev: each receives an id, asks the service for the work, and reports the run. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -12,7 +12,7 @@ import { startWorkspace, type Workspace } from "../../support/harness/workspace.
 
 let trigger: FakeTrigger;
 let fal: FakeFal;
-/** Whoever fires what is due fires it for all accounts of a database. */
+/** Firing due prompts fires them for all accounts of a database. */
 let workspace: Workspace;
 beforeAll(async () => {
   [trigger, fal] = await Promise.all([startFakeTrigger(), startFakeFal()]);
@@ -50,7 +50,7 @@ const listed = async (caller: Client) => runsIn(await caller.get(path));
 const lookedUp = async (caller: Client, id: string) =>
   runsIn(await caller.get(`${path}?runId=${id}`))[0];
 
-/** What each firing of the account has started. */
+/** The runs started by each firing of the account. */
 const firingsOf = ({ id }: Person) => workspace.sql<
   { turns: number; handed: boolean; status: string }[]
 >`

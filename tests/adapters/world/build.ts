@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { StandaloneBuilder } from "@workflow/builders";
 import { projectRoot } from "../../../scripts/project-root.ts";
 
-/** Builds the workflows of the suite with the SDK's own builder, into a folder of their own. */
+/** Builds the workflows of the suite with the SDK's builder, into a separate folder. */
 export async function buildWorkflows(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "agent-platform-world-"));
   await mkdir(join(folder, "src"));

@@ -35,7 +35,7 @@ describe("npx workflow", () => {
     const { runId } = turn;
     const completed = { runId, status: "completed" };
     await expect.poll(() => inspect("run", runId)).toMatchObject(completed);
-    // Other tests start runs on the same server meanwhile.
+    // Other tests start runs on the same server.
     const runs = page.parse(await inspect("runs", "--limit=200"));
     expect(runs.data).toContainEqual(completed);
     expect(rows.parse(await inspect("steps", "--runId", runId))).toEqual([completed]);

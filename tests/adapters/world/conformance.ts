@@ -10,16 +10,16 @@ import { type Env, WorldServer } from "./server.ts";
 
 export interface TestedWorld {
   readonly name: string;
-  /** Creates what the World stores its data in. */
+  /** Creates the storage of the World. */
   readonly prepare?: () => Promise<{ env: Env; remove(): Promise<void> }>;
   readonly env: (folder: string) => Env;
-  /** What this World is known to do wrong, by the name of the test. The test then must fail. */
+  /** Known defects of this World, by the name of the test, which then must fail. */
   readonly deviations: Readonly<Record<string, string>>;
   /** Workflows that are not run, because how they end on this World is a matter of timing. */
   readonly unsteady?: Readonly<Record<string, string>>;
 }
 
-/** Ends what hangs; a loaded machine takes minutes for what an idle one does in seconds. */
+/** Ends a hanging test; a loaded machine needs minutes for seconds of work. */
 const LIMIT_MS = 600_000;
 
 export function describeWorld({ name, prepare, env, deviations, ...world }: TestedWorld): void {

@@ -1,4 +1,4 @@
-/** Who takes over the runs of a process whose database session has ended. */
+/** Which process takes over the runs of one whose database session has ended. */
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { noMeasurements } from "../../../packages/world-postgres/src/measurements.ts";

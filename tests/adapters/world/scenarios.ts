@@ -1,4 +1,7 @@
-/** What a World must do with each workflow of the suite, undisturbed and when its process is killed. */
+/**
+ * The required behavior of a World for each workflow of the suite, undisturbed and when its process
+ * is killed.
+ */
 import { expect, vi } from "vitest";
 import type { WorldServer } from "./server.ts";
 
@@ -13,11 +16,11 @@ export interface Scenario {
   readonly workflow: string;
   /** Arguments after the key. */
   readonly args?: (key: string) => readonly unknown[];
-  /** What brings the run to its step `pause`. */
+  /** Brings the run to its step `pause`. */
   readonly arrive?: (run: Started) => Promise<void>;
-  /** What happens while the step pauses; in one of the passes, after the kill. */
+  /** Runs while the step pauses; in one of the passes, after the kill. */
   readonly go?: (run: Started) => Promise<void>;
-  /** What must be true of a completed run. */
+  /** The expected output of a completed run. */
   readonly expected?: unknown;
   readonly check?: (run: Started, killed: boolean) => Promise<void>;
 }
@@ -155,7 +158,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     check: async (run) => {
       const { server, runId } = run;
       expect(await server.ask("status", { runId })).toBe("cancelled");
-      // Whatever the step that was running has set off is over when a later run has ended.
+      // When a later run has ended, the effects of the step that was running are complete.
       const key = `${run.key}-later`;
       await server.open(key);
       const later = await server.ask<string>("start", { name: "addition", args: [key, 1, 1] });

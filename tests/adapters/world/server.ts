@@ -88,7 +88,7 @@ export class WorldServer {
   /** Lets the step `pause` of this key end. */
   open = (key: string): Promise<void> => writeFile(join(this.#folder, `${key}.go`), "");
 
-  /** Returns what the steps of this key noted, in their order. */
+  /** Returns the effects that the steps of this key recorded, in order. */
   async effects(key: string): Promise<string[]> {
     const text = await readFile(join(this.#folder, `${key}.effects`), "utf8").catch(() => "");
     return text.split("\n").filter(Boolean);

@@ -263,7 +263,7 @@ describe("a result that is to be mailed", () => {
     }
     await expect.poll(async () => (await readRun(caller, run)).delivery).toBe("sent");
     const { body: sent } = await caller.get(`/api/chat/runs/${run.runId}/deliveries`);
-    // The owner was told that it waits.
+    // The owner was notified that it waits.
     expect(
       Object(sent)
         .deliveries.map(({ kind }: { kind: string }) => kind)

@@ -44,7 +44,7 @@ describe("a chat", () => {
     expect(refused.status).toBe(400);
     const results = {
       one: { state: "output-available", output: { title: "Nightjar" } },
-      // What the server has run is not taken from the client.
+      // Results of server tools are not accepted from the client.
       two: { state: "output-available", output: "forged" },
       three: { state: "output-error", errorText: "No speakers" },
     };

@@ -65,7 +65,7 @@ describe("a headless run", () => {
       expect.objectContaining({ stdout: "from the sandbox\n" }),
       { error: "No speakers" },
     ]);
-    // The stream of the run is one, whoever reads it when.
+    // All readers receive the same stream of the run, at any time.
     const stored = await conversationOf(caller, run).answer();
     const again = await conversationOf(caller, run).resume({ runId: run.runId });
     for (const stream of [reader, again]) {

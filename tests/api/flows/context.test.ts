@@ -90,7 +90,7 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
     expect(requests).toHaveLength(40);
     expect(rejections).toBe(0);
     expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 3);
-    // The newest result always is there, and what the user has said.
+    // Every request contains the newest result and the user's messages.
     for (const [step, { messages }] of requests.entries()) {
       if (step < 2) continue;
       const newest = String(messages.at(-1)?.content);
@@ -111,7 +111,7 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
     const outputs = parts.flatMap((part) => ("output" in part ? [Object(part.output).stdout] : []));
     expect(outputs).toHaveLength(40);
     for (const stdout of outputs) expect(stdout.length).toBeGreaterThan(15_000);
-    // The file that the model was told has what the command has printed, and nothing else.
+    // The file named to the model contains the output of the command, and nothing else.
     const told = requests.flatMap(({ messages }) =>
       messages.flatMap(
         ({ content }) => /complete result is in (\S+\.txt)/.exec(String(content))?.[1] ?? [],

@@ -1,6 +1,6 @@
 /**
- * What the model is sent, and what a turn leaves in the chat. This file is long because all its tests
- * share one server and its model.
+ * The requests to the model, and the chat that a turn leaves behind. This file is long because all
+ * its tests share one server and its model.
  */
 import { withoutFacts } from "@platform/agent/facts";
 import sharp from "sharp";
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Role and text of what was sent, without the system prompt. */
+/** Role and text of the sent messages, without the system prompt. */
 const sentTo = (messages: readonly ChatMessage[] | undefined) =>
   (messages ?? [])
     .filter(({ role }) => role !== "system")

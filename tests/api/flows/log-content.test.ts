@@ -127,7 +127,7 @@ it("uploads and bodies that are not valid are in no line of the log", async () =
   await expectNoCanary();
 });
 
-/** Waits for the log of a later request, so that all lines before it have arrived. */
+/** Waits for the log of a later request; all earlier lines have arrived by then. */
 async function expectNoCanary(): Promise<void> {
   const marker = `marker-${crypto.randomUUID()}`;
   await person.withKey.get("/api/keys", { headers: { "x-request-id": marker } });

@@ -16,7 +16,7 @@ const SUITE = "@modelcontextprotocol/conformance";
 let folder: string;
 let workspace: Workspace;
 beforeAll(async () => {
-  // An https address, at which authorization servers could read what this service says of itself.
+  // An https address, which authorization servers could fetch for the service's client metadata.
   const env = { PUBLIC_URL: "https://agents.example.com", LOOPBACK_URLS: "mcp" };
   [folder, workspace] = await Promise.all([
     installPackages({ [SUITE]: "0.1.16" }),
@@ -76,8 +76,9 @@ if (scenario === "auth/scope-step-up") {
 `;
 
 /**
- * Of the client scenarios, those with what this service does: no elicitation, and no clients that are known before.
- * Left out is `2025-03-26-oauth-metadata-backcompat`, whose metadata names another issuer than RFC 8414 allows.
+ * The client scenarios of supported features: no elicitation, and no pre-registered clients.
+ * `2025-03-26-oauth-metadata-backcompat` is left out, because its metadata names another issuer
+ * than RFC 8414 allows.
  */
 const SCENARIOS = [
   "initialize",
@@ -109,7 +110,7 @@ interface Check {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Runs a program of the suite, and returns what it has printed and checked. */
+/** Runs a program of the suite, and returns its output and its checks. */
 async function runSuite(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const results = join(folder, "results", randomUUID());
   const program = join(folder, "node_modules", SUITE, "dist/index.js");
@@ -139,9 +140,9 @@ it.each(SCENARIOS)("passes the conformance scenario %s", async (scenario) => {
 });
 
 /**
- * Of the server scenarios, those of methods that this service has. Most others call the tools, prompts and resources of
- * the suite's own server. `dns-rebinding-protection` is for servers that trust whoever reaches them, and this one asks
- * for a key; those of streams are for servers with sessions.
+ * The server scenarios of supported methods. Most others call the tools, prompts and resources of
+ * the suite's server. `dns-rebinding-protection` is for servers that trust every client, and this
+ * one requires a key; the stream scenarios are for servers with sessions.
  */
 const SERVER_SCENARIOS = ["server-initialize", "ping", "tools-list"];
 

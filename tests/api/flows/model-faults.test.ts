@@ -1,4 +1,4 @@
-/** What a model does wrong, and what the turn makes of it. */
+/** Faulty model responses, and how the turn handles them. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";

@@ -20,7 +20,7 @@ beforeAll(async () => {
   caller = (await createPerson(place.server.url)).withKey;
 });
 
-/** Asks, and then says what it was told. */
+/** Asks, and then repeats the answer it received. */
 function scriptQuestion(name: string, before: () => Promise<void> = async () => {}): void {
   place.model.script(name, async function* ({ step, toolResults }) {
     if (step === 0) {
@@ -216,7 +216,7 @@ describe("a question", () => {
     expect(JSON.stringify(place.model.callsOf("passed").at(-1)?.messages)).toContain(
       JSON.stringify(JSON.stringify("[script:passed] forget it")).slice(1, -1),
     );
-    // What was asked stays as it was.
+    // The question is unchanged.
     const { messages } = await conversation.read();
     expect(messages.map((message) => message.role)).toEqual([
       "user",

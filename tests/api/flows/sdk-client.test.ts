@@ -86,7 +86,7 @@ function openChat(
   });
 }
 
-/** What the client holds is what is stored. */
+/** The client's messages equal the stored ones. */
 async function expectInStep(chat: PlainChat, conversation: Conversation): Promise<void> {
   const { messages } = await conversation.read();
   expect(chat.status).toBe("ready");

@@ -89,7 +89,7 @@ describe("a message that steers a running turn", () => {
     const sent = ["slow-tool", "steered"].flatMap((script) => place.model.callsOf(script));
     await expectAsSent(person.withKey, conversation, sent);
 
-    // The sender reads the turn that took it, also after a repetition.
+    // The sender reads the turn that took its message, even after a repetition.
     for (const stream of [
       venue,
       city,

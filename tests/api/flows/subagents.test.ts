@@ -1,6 +1,6 @@
 /**
- * Work beside a turn: subagents, each a conversation of its own within a tool call, long commands, and titles.
- * This file is long because its tests share one server with a sandbox of its own.
+ * Work beside a turn: subagents, each a conversation within a tool call, long commands, and titles.
+ * This file is long because its tests share one server with its own sandbox.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

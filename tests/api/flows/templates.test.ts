@@ -43,7 +43,7 @@ it("are those of its runs and tasks, unless a run says otherwise", async () => {
   const runs = [
     [owner, body],
     [owner, { ...body, model: "fake-small" }],
-    // Another account's template must not choose what is paid for.
+    // Another account's template must not select a paid model.
     [stranger, body],
     [owner, { ...body, output_schema: text }],
   ] as const;

@@ -1,4 +1,4 @@
-/** Web search in a turn: who has the tool, what it costs, and what the answer cites. */
+/** Web search in a turn: its availability, its cost, and the citations in the answer. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";

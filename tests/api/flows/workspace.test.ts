@@ -1,6 +1,6 @@
 /**
  * The workspace in turns: its files in the sandbox, the memory in the prompt, and conflicts.
- * This file is long because its tests share what they do with commands. A crash is in
+ * This file is long because its tests share helpers for commands. A crash is in
  * tests/durability/crash-flows.test.ts.
  */
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The requests for approval of a simulation, their answers, and what must be true of them. */
+/** The requests for approval of a simulation, their answers, and their invariants. */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { answerApproval } from "../../support/harness/runs.ts";
@@ -61,7 +61,7 @@ async function mayAsk({ cluster, accountId }: Model): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Approves what waits, so that nothing has a reason to wait any longer. */
+/** Approves all waiting calls, so nothing has a reason to wait any longer. */
 export async function approveAll(model: Model): Promise<void> {
   const node = await model.cluster.pick(0);
   for (const { id, run_id } of await openApprovals(model, node)) {
@@ -73,7 +73,7 @@ export async function approveAll(model: Model): Promise<void> {
   }
 }
 
-/** What runs keep their policy, except that what is denied now is denied. */
+/** Runs keep their policy, except that a newly denied tool is denied. */
 export async function setPolicy(model: Model, node: Node, bash: "ask" | "deny"): Promise<string> {
   const { sessionId, chatId } = model.asking.conversation;
   const path = `/api/sessions/${sessionId}/chats/${chatId}`;
@@ -87,7 +87,7 @@ export async function violationsInApprovals({ cluster, accountId }: Model): Prom
   const sessions = await sql`
     select distinct session_id from turns
     where account_id = ${accountId} and options #> '{approvals,bash}' is not null`;
-  // The effects first: what they need was approved before.
+  // Effects come first, because their approvals exist already.
   const effects = await Promise.all(
     sessions.map(async ({ session_id }) => {
       const text = await readSandboxFile(String(session_id), "effects");
@@ -113,7 +113,7 @@ export async function violationsInApprovals({ cluster, accountId }: Model): Prom
   ];
 }
 
-/** What no answer and no timer would ever wake, and what is open although its turn has ended. */
+/** Waiting turns that no answer and no timer would ever wake, and open requests of ended turns. */
 async function overdueTurns({ workspace }: Cluster, accountId: string): Promise<string[]> {
   const rows = await workspace.sql`
     select 'a turn has ended and waits: ' || t.id as what from turns t

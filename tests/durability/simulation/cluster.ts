@@ -1,4 +1,4 @@
-/** Two or three servers on one database, each with proxies of its own in front of it. */
+/** Two or three servers on one database, each behind its own proxies. */
 import { expect } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { crash, startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
@@ -30,7 +30,7 @@ export interface Cluster {
   heal(): void;
   /** Resolves when this number of servers run. */
   resize(size: number): Promise<void>;
-  /** What the servers that run have last logged. */
+  /** The recent log of the running servers. */
   logs(): string;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startCluster(): Promise<Cluster> {
     nodes.add(node);
     node.line.activate({ crash: () => void kill(node), drain: () => void retire(node) });
   };
-  /** Starts what is missing; a server that did not start is tried again by the next call. */
+  /** Starts missing servers; the next call retries a failed start. */
   const fill = () => {
     starting = starting
       .catch(() => {})

@@ -174,7 +174,7 @@ async function answer(model: Model, node: Node, chat: Chat): Promise<string> {
 }
 
 async function remove(model: Model, node: Node, chat: Chat, what: string): Promise<string> {
-  // The last one stays, so that there is something to simulate.
+  // The last chat stays, or there would be nothing to simulate.
   if (!model.chats.some((other) => other !== chat && other.state === "there")) return "kept";
   const { sessionId, chatId } = chat.conversation;
   const session = `/api/sessions/${sessionId}`;
@@ -285,7 +285,7 @@ async function strikeNode(cluster: Cluster, node: Node, command: Command): Promi
   return "";
 }
 
-/** Claims whose request has died are void after a minute, which nobody waits for here. */
+/** The claim of a request that died expires after a minute, which this skips. */
 export async function letAMinutePass({ cluster, accountId }: Model): Promise<void> {
   await cluster.workspace.sql`
     update chats set claimed_at = claimed_at - interval '1 minute'

@@ -1,6 +1,6 @@
 /**
- * The faults that a simulation injects between a server and its database, at statements that are
- * recognized by their text, so that nothing in the product knows of them.
+ * The faults that a simulation injects between a server and its database. Statements are recognized
+ * by their text, so the product contains no hooks.
  */
 import { setTimeout as delay } from "node:timers/promises";
 

@@ -1,6 +1,6 @@
 /**
- * What is true of the database and of what clients read at all times, whatever has failed. This file is long because it has
- * every invariant.
+ * The invariants of the database and of clients' reads, whatever has failed.
+ * This file is long because it has every invariant.
  */
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
@@ -117,7 +117,7 @@ async function violationsInUsage({ cluster, accountId, chats }: Model): Promise<
   const unexplained = new Map<string, string[]>();
   const keyOf = (input: unknown, output: unknown) => `${input} ${output}`;
   const violations = entries.flatMap(({ step, input_tokens, output_tokens, chat_id, text }) => {
-    // The turn that follows an answered question has no text of its own.
+    // The turn that follows an answered question has no text.
     const name = /^\[script:([\w-]+)\]$/.exec(String(text))?.[1];
     const chat = chats.find(({ conversation }) => conversation.chatId === chat_id);
     if (name === undefined || !chat) return [];

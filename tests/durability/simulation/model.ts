@@ -1,4 +1,4 @@
-/** What the clients of a simulation know, against which the servers are checked. */
+/** The knowledge of a simulation's clients, against which the servers are checked. */
 import { type Gate, gate } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import type { Conversation, Entry } from "../../support/harness/conversation.ts";
@@ -18,9 +18,9 @@ export interface Chat extends Stored {
   readonly sent: Set<string>;
   /** Ids of those whose request was answered with a stream. */
   readonly accepted: Set<string>;
-  /** Ids of those that were accepted to steer a turn, since nothing has dropped what waits. */
+  /** Ids of the messages accepted for steering since waiting messages were last dropped. */
   readonly steered: Set<string>;
-  /** Ids of those that were answered once more on purpose. */
+  /** Ids of the messages that were deliberately regenerated. */
   readonly regenerated: Set<string>;
   /** The runs whose streams were read, in their order. */
   readonly runs: string[];
@@ -103,7 +103,7 @@ export class Model {
   }
 
   /**
-   * Takes down what was read since the last call.
+   * Returns the transcript since the last call.
    * @returns what contradicts an earlier chunk, or leaves one out.
    */
   takeDown(): string[] {

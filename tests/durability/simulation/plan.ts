@@ -1,4 +1,4 @@
-/** What a simulation does: commands of plain values, made from a seed. */
+/** The plan of a simulation: commands of plain values, made from a seed. */
 import * as fc from "fast-check";
 import { type Phase, type Point, pointNames } from "./faults.ts";
 
@@ -10,11 +10,11 @@ export interface TurnPlan {
   readonly tools: readonly number[];
   readonly end: "text" | "question" | "failure";
   readonly pause: { readonly step: number; readonly where: (typeof PAUSES)[number] } | null;
-  /** The tokens that its requests may have, so that the chat is compacted; absent for the whole context. */
+  /** The token limit of its requests, which causes compaction; absent for the whole context. */
   readonly contextLimit?: number;
 }
 
-/** `chat` and `server` choose among those that exist when the command comes. */
+/** `chat` and `server` select from those that exist when the command runs. */
 interface Target {
   readonly chat: number;
   readonly server: number;
@@ -63,7 +63,7 @@ export type Command =
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
-  /** Replaces the caller's key: what the old one has started ends. */
+  /** Replaces the caller's key: runs started with the old one end. */
   | (Target & { readonly name: "revoke key" })
   /** The sender of an invitation loses the right to it while it is accepted at another server. */
   | (Target & { readonly name: "remove inviter" | "demote inviter" })

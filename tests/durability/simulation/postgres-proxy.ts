@@ -1,6 +1,6 @@
 /**
- * A proxy in front of PostgreSQL that knows where a message of its wire protocol begins, and which
- * statement a message executes (PostgreSQL documentation, "Message Formats").
+ * A proxy in front of PostgreSQL that parses message boundaries of its wire protocol, and knows
+ * which statement a message executes (PostgreSQL documentation, "Message Formats").
  */
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";

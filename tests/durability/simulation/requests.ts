@@ -1,4 +1,4 @@
-/** The requests of a simulation, and what each may be answered whatever has failed. */
+/** The requests of a simulation, and the permitted responses to each, whatever has failed. */
 import { z } from "zod";
 import { message } from "../../../lib/sessions/session.ts";
 import type { Answer, Client } from "../../support/harness/clients.ts";
@@ -103,7 +103,7 @@ export async function attempt<T>(ask: () => Promise<T>): Promise<T | undefined> 
 }
 
 /**
- * Any request may also find the database away, and only what is deleted is missing.
+ * Any request may find the database unavailable, and only deleted objects are missing.
  * @returns the answer, for the history
  */
 export function expectOneOf(

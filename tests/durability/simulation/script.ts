@@ -10,16 +10,19 @@ import type { Conversation } from "../../support/harness/conversation.ts";
 import type { Workspace } from "../../support/harness/workspace.ts";
 import type { PAUSES, TurnPlan } from "./plan.ts";
 
-/** Whether this is what a model call says, or its beginning. */
+/** Whether the text is a prefix of a scripted answer. */
 export const isScripted = (text: string): boolean =>
   "Step # goes on. ".startsWith(text.replace(/\d+/, "#"));
 
 type Where = (typeof PAUSES)[number];
 
-/** What a command prints, so that a few turns fill the context of a small model. */
+/** The output of a command, which fills the context of a small model in a few turns. */
 const NOISE = "seq 1000 1350";
 
-/** Writes the id of a call to a file of its own and to one of all chats, both in the workspace, then to `effects`. */
+/**
+ * Writes the id of a call to one file per chat and to one for all chats, both in the workspace,
+ * then to `effects`.
+ */
 const leave = (id: string): string =>
   `mkdir -p workspace/calls && echo ${id} > workspace/calls/${id} && ` +
   `echo ${id} >> workspace/all && echo ${id} >> effects`;
@@ -57,7 +60,7 @@ export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
       const input = { command: `${leave(id)}; ${NOISE}${call === 0 ? wait : ""}` };
       yield { tool: "bash", id, input, pieces: 2, between: () => at("input") };
     }
-    // What follows the answer to a question has a higher number.
+    // The text that follows the answer to a question has a higher number.
     if (step === plan.tools.length) {
       if (plan.end === "failure") yield { fail: 400 };
       if (plan.end === "question") {

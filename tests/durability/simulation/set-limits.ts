@@ -1,9 +1,9 @@
-/** Limits what the model calls of an account, or of the turns of a chat, may cost. */
+/** Limits the cost of an account's model calls, or of those in the turns of a chat. */
 import type { Node } from "./cluster.ts";
 import type { Chat, Model } from "./model.ts";
 import { attempt, callerAt, expectOneOf } from "./requests.ts";
 
-/** About what the fake model's shortest call costs. */
+/** About the cost of the fake model's shortest call. */
 const CALL_USD = 0.006;
 
 export async function setBudget(model: Model, calls: number | null): Promise<string> {

@@ -20,13 +20,13 @@ export async function settle(model: Model): Promise<void> {
   const { cluster } = model;
   cluster.heal();
   await expectStopsDone(model);
-  // What waits in a chat begins when the claim of a request that died is void.
+  // A chat's waiting message starts when the claim of a request that died expires.
   await letAMinutePass(model);
   await expectAllEnded(model);
   await letAMinutePass(model);
   const node = await cluster.pick(0);
   await expectInvariants(model, node);
-  // The last messages are answered, whatever was spent before.
+  // The last messages are answered, whatever the budget was before.
   await setBudget(model, null);
   const cut = model.readers.length;
   // A message that has steered a turn is not answered again when it is repeated.
@@ -88,7 +88,7 @@ async function expectAllEnded(model: Model): Promise<void> {
   for (const { conversation, turns } of chats) {
     for (const turn of turns) await letProceed(workspace, conversation, turn);
   }
-  // Runs are nobody's; those from before this simulation may be left over from one that failed.
+  // Runs belong to no account; older ones may be left over from a simulation that failed.
   const running = async () => {
     await approveAll(model);
     return workspace.sql`
@@ -109,7 +109,7 @@ async function expectAllEnded(model: Model): Promise<void> {
   await expect.poll(running, { message: "runs that never end", interval: 20 }).toEqual([]);
 }
 
-/** Each message of a chat is what a client assembles from the streams of its turns. */
+/** Each message of a chat equals the one that a client assembles from the streams of its turns. */
 async function expectStored(
   model: Model,
   chat: Chat,
@@ -130,7 +130,7 @@ async function expectStored(
   const assembled = new Map<string, UIMessage>();
   for (const { run_id, message_id, assistant_message_id } of turns) {
     const asked = message_id === assistant_message_id && assembled.get(message_id);
-    // The request that stored the answer died before its run began.
+    // The request that stored the answer died before its run started.
     if (asked && run_id === null) assembled.set(message_id, withAnswer(asked));
     if (run_id === null) continue;
     const frames = logs.get(String(run_id)) ?? [];

@@ -1,4 +1,4 @@
-/** What commands have written to the workspace of the account, from the sandboxes of all chats. */
+/** The files that commands have written to the account's workspace, from the sandboxes of all chats. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { readWorkspaceFile } from "../../support/fixtures/workspace-files.ts";

@@ -55,7 +55,10 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
       return required_action?.approvals ?? [];
     });
 
-  /** The run has completed, and its stream asks once and is what is stored. Returns the part of the command. */
+  /**
+   * The run has completed, its stream asks once and equals the stored message. Returns the part of
+   * the command.
+   */
   async function commandOf(run: Started) {
     expect(await waitForRun(here(), run)).toMatchObject({ status: "completed", error: null });
     const conversation = conversationOf(here(), run);

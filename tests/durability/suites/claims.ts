@@ -181,7 +181,7 @@ export function claimsSuite(world?: World): void {
       expect(messages.map((message) => textOf(message))).toEqual(["lost", "You said: lost"]);
     });
 
-    // Only our own engine tells that a process has died.
+    // Only the project's engine detects that a process has died.
     it.skipIf(world)("is started by another process, once its own has died", async () => {
       const conversation = await openConversation(caller);
       const dead = randomUUID();
@@ -196,7 +196,7 @@ export function claimsSuite(world?: World): void {
       }
       expect(runIdsOf(streams).size).toBe(1);
       const { messages } = await conversation.read();
-      // Any server of this database may start it, and the other one has a model of its own.
+      // Any server of this database may start it, and the other one has a different model.
       expect(["You said: lost", INTRODUCTION]).toContain(textOf(messages[1]));
       expect(messages).toHaveLength(2);
     });
@@ -240,7 +240,7 @@ export function claimsSuite(world?: World): void {
         "[script:claim-gone]",
         "half",
         "and now",
-        // The other server has a model of its own.
+        // The other server's model.
         INTRODUCTION,
       ]);
     });

@@ -142,7 +142,7 @@ export function clientToolsSuite(provide: ProvideWorkspace, world?: World): void
     const here = clientAt(workspace.server.url, caller);
     const run = await start("killed-before-wake");
     await waitForCalls(here, run);
-    // What the endpoint records, without the wake that follows.
+    // The writes of the endpoint, without the wake that follows.
     await workspace.sql`
     select answer_tool_calls(account_id, run_id, '[{"id": "play-0", "output": {"value": 1}}]', 0)
     from turns where run_id = ${run.runId}`;

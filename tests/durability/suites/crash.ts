@@ -85,7 +85,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
     return {
       conversation,
       stream,
-      /** The result of the one was kept, and the model was told of the other. */
+      /** One result was kept, and the model was informed about the other. */
       async expectTold(back: Restarted | undefined) {
         held.open();
         await back?.rest.ended;
@@ -126,7 +126,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
       const last = gate();
       const turns = await holdTurns(workspace, caller, "pause", Object.values(places), last);
       for (const { pause, stream } of turns) {
-        // What the model had said before the pause has reached the client.
+        // The text before the pause has reached the client.
         const texts = pause.where === "before" ? pause.step * 2 : pause.step * 2 + 1;
         if (texts === 0) continue;
         let seen = 0;
@@ -156,7 +156,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
         const unknown = outputs.filter((output) => output.includes("outcome is unknown"));
         expect(unknown, what).toHaveLength(pause.where === "command" ? 1 : 0);
         if (pause.where === "command") {
-          // The model was told, in the call right after it, and went on.
+          // The model was informed in the very next call, and continued.
           const received = workspace.model
             .callsOf(script)
             .filter((call) => call.toolResults.some((text) => text.includes("outcome is unknown")));
@@ -213,7 +213,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
           const unknown = (await conversation.answer()).parts.filter((part) =>
             JSON.stringify(part).includes("outcome is unknown"),
           );
-          // What is missing among the effects was cut, and said so.
+          // Missing effects belong to interrupted calls, which report that.
           expect(unknown.length).toBeGreaterThanOrEqual(STEPS - effects.length);
           expect(unknown.length).toBeLessThanOrEqual(1);
         }

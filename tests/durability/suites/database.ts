@@ -15,7 +15,7 @@ export function databaseSuite(provide: ProvideWorkspace): void {
     caller = await workspace.createCaller();
   });
 
-  /** Cuts them, and waits until each server has registered with a session of its own again. */
+  /** Cuts all sessions, and waits until each server has registered with a new one. */
   async function cutEverySession(servers: number): Promise<void> {
     const cut = await workspace.sql`
     select pid, pg_terminate_backend(pid) from pg_stat_activity
@@ -44,7 +44,7 @@ export function databaseSuite(provide: ProvideWorkspace): void {
     const turns = await holdTurns(workspace, caller, "cut", places, last);
     await cutEverySession(servers);
     for (const { pause } of turns) pause.gate.open();
-    // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
+    // Requests in between may be answered with 503; then the chat can be read again.
     for (const { conversation } of turns) {
       await expect
         .poll(

@@ -118,7 +118,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
         new Promise((resolve) => ready.once("connect", resolve)),
       ]);
       await first;
-      // A request that came after theirs was answered, so that theirs have arrived.
+      // A later request was answered, so theirs have arrived.
       await caller.get("/api/health");
       await startDraining(leaving);
 

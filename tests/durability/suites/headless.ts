@@ -126,7 +126,7 @@ export function headlessSuite(provide: ProvideWorkspace): void {
     });
   });
 
-  /** With an account, an idempotency key and a text of their own. */
+  /** An account with its own idempotency key and text. */
   async function someone() {
     const caller = await workspace.createCaller(one.url);
     const { session } = await createSession(caller);

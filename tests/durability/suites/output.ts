@@ -1,4 +1,4 @@
-/** kill -9 of the server while runs submit their outputs. What counts across a crash is in crash-flows.test.ts. */
+/** kill -9 of the server while runs submit their outputs. Limits across a crash are in crash-flows.test.ts. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { gate, type Script } from "../../support/fakes/openai.ts";
 import {
@@ -47,7 +47,7 @@ export function outputSuite(provide: ProvideWorkspace): void {
       await called.pass();
       yield* submit(call);
     });
-    // Of an account of its own: a waiting transaction would hold back the others of its account.
+    // A separate account, because a waiting transaction would block its account's others.
     const caller = await workspace.createCaller();
     const more = { output_schema, webhook_url: endpoint.url };
     const run = await startRun(caller, { prompt: `[script:${script}]`, ...more });
@@ -74,7 +74,7 @@ export function outputSuite(provide: ProvideWorkspace): void {
     await crash(workspace.server);
     await Promise.all(standing.map(({ held }) => held.drop()));
     for (const { table, turnId } of standing) {
-      // What is recorded is not validated again, because the second answer might be another one.
+      // A recorded verdict is not computed again, because the second answer might differ.
       if (table === "turns") await refuseRecords(turnId);
     }
     const { url } = await workspace.startServer();

@@ -9,10 +9,10 @@ import { clientAt, crash, type Workspace } from "../../support/harness/workspace
 import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 const SUBMIT = "/fal-ai/veo3.1/image-to-video";
-/** As of `expect.poll`, which no hook may call. */
+/** The defaults of `expect.poll`, which hooks may not call. */
 const WAITING = { timeout: 60_000, interval: 50 };
 
-/** @param fal the vendor of the servers, for whose answers nobody waits */
+/** @param fal the vendor of the servers, whose answers arrive without a wait */
 export function paidGenerationsSuite(provide: ProvideWorkspace, fal: () => FakeFal): void {
   let workspace: Workspace;
   const ask = async () => {

@@ -49,7 +49,7 @@ export function resumeSuite(world?: World): void {
     return held;
   }
 
-  /** Starts the turn and reads it up to the gate, so that it is still running. */
+  /** Starts the turn and reads it up to the gate, where it keeps running. */
   async function startHeld(
     name: string,
   ): Promise<{ held: Gate; conversation: Conversation; first: TurnStream }> {

@@ -1,6 +1,6 @@
 /**
- * POST /api/chat/{chatId}/stop: a turn that would hang for good ends, what was answered stays.
- * How soon is measured by `npm run bench -- stop`.
+ * POST /api/chat/{chatId}/stop ends a turn that would hang forever, and keeps its answer so far.
+ * `npm run bench -- stop` measures the delay.
  */
 import type { UIMessage } from "ai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -137,7 +137,7 @@ export function twoServersSuite(provide: ProvideWorkspace, world?: World): void 
         const effects = await effectsOf(workspace, conversation, script);
         expect(effects, pause.where).toEqual(EFFECTS);
       }
-      // The chat is free, at whichever server.
+      // The chat is free at both servers.
       const next = await turns[0]?.conversation.send("and now?");
       await next?.ended;
       expect(next?.isDone).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * A music catalog's web API on loopback, in the shape of Spotify's. It holds the same catalog as the
- * embedded one, read from the same tables, so that the two adapters can be held against each other.
+ * A music catalog's web API on loopback, in the shape of Spotify's. It holds the same catalog as
+ * the embedded one, read from the same tables, so the two adapters can be compared.
  */
 import { randomUUID } from "node:crypto";
 import { HttpResponse, http } from "msw";
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = "5";
 /** "Maximum offset (including limit): 1,000", as the vendor's reference of its search says. */
 const MAX_SEARCH_END = 1_000;
 const MAX_LIMIT = 10;
-/** What their items no longer have. A playlist's `tracks` are its `items`. */
+/** Fields that the vendor has removed. A playlist's `tracks` are now its `items`. */
 const REMOVED_FIELDS = [
   "album_group",
   "available_markets",
@@ -149,7 +149,7 @@ const OTHER_FIELDS: Readonly<Record<string, object>> = {
   audiobook: { html_description: "", languages: ["en"], copyrights: [], media_type: "audio" },
 };
 
-/** Adds what the vendor's own answers have: its addresses, and more fields than the contract. */
+/** Adds the vendor's fields: its addresses, and more than the contract has. */
 function addVendorFields(kind: string, { url: _, ...item }: CatalogItem): object {
   const { id, followers, artists, album, images } = item;
   const cover = { url: "https://image-cdn.spotifycdn.com/x", height: 1, width: 1 };

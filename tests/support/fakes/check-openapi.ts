@@ -114,7 +114,7 @@ function readOperations(document: string, base: string) {
   );
 }
 
-/** Replaces references by what they refer to. */
+/** Replaces references by their targets. */
 function inline(value: unknown, document: object): unknown {
   if (Array.isArray(value)) return value.map((one) => inline(one, document));
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** What Composio answers, as its client has the types. */
+/** Composio's responses, typed by its client. */
 import { randomUUID } from "node:crypto";
 import type { ConnectedAccountListResponse } from "@composio/client/resources/connected-accounts";
 import type { ToolListResponse } from "@composio/client/resources/tools";
@@ -24,7 +24,7 @@ export const toolsOf = (toolkit: string): ToolListResponse["items"] =>
       toolkit: { logo: LOGO },
     },
   }));
-/** A project's types are those of all its toolkits, of which an adapter must keep its own apart. */
+/** A project has the types of all its toolkits, from which an adapter must select its own. */
 export const typesOf = (toolkit: string): TriggersTypeListResponse["items"] =>
   ["NEW_MESSAGE", "DELETED"].map((verb) => ({
     slug: `${toolkit.toUpperCase()}_${verb}`,
@@ -45,7 +45,7 @@ export interface Instance {
   readonly trigger_config: Readonly<Record<string, unknown>>;
 }
 
-/** Short pages by default, so that an adapter that reads only the first one fails its tests. */
+/** Short pages by default, because an adapter that reads only the first one must fail its tests. */
 export function pageOf<T>(all: readonly T[], cursor = "0", limit: unknown = PAGE_SIZE) {
   const [start, size] = [Number(cursor), Number(limit)];
   const end = start + size;

@@ -251,13 +251,16 @@ export async function startFakeComposio() {
         signed(url, { type: "composio.trigger.message", metadata, data }, changes.headers),
       );
     },
-    /** Disables a subscription by itself. Returns what it sends to a server. */
+    /** Disables a subscription, as the vendor may. Returns the message it sends to a server. */
     disable(url: string, { trigger_config: _, ...instance }: Instance, changes: object = {}) {
       disabled.add(instance.id);
       const data = { ...instance, disabled_reason: "connection_expired", ...changes };
       return signed(url, { type: "composio.trigger.disabled", metadata: project, data });
     },
-    /** Returns what it sends to a server when a connection has expired: it does not say whose it is. */
+    /**
+     * Returns the message it sends to a server when a connection has expired: it does not contain
+     * the owner.
+     */
     expire(url: string, { id, toolkit }: { readonly id: string; readonly toolkit: object }) {
       const data = { id, toolkit, status: "EXPIRED", status_reason: "OAuth refresh token expired" };
       return signed(url, { type: "composio.connected_account.expired", metadata: project, data });

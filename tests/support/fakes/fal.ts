@@ -50,7 +50,7 @@ const image = z.strictObject({
   seed: z.int(),
 });
 
-/** The type is that of Veo 3, which has no 4k: https://fal.ai/models/fal-ai/veo3.1/image-to-video/api */
+/** The type is Veo 3's, which has no 4k: https://fal.ai/models/fal-ai/veo3.1/image-to-video/api */
 type AnimateInput = Omit<Veo31ImageToVideoInput, "resolution"> & { readonly resolution?: string };
 
 const models: Readonly<Record<string, z.ZodType>> = {
@@ -167,7 +167,7 @@ export async function startFakeFal() {
     key,
     /** The settings that make a server of the product use this API. */
     env: { FAL_KEY: key, FAL_BASE_URL: server.origin, FAL_STORAGE_URL: server.origin },
-    /** What was submitted, oldest first. */
+    /** The submitted requests, oldest first. */
     submitted,
     /** The uploaded files by their URLs. */
     uploads,
@@ -192,7 +192,7 @@ const invalid = (type: string) => {
 };
 
 function inQueue(id: string, model: string, origin: string) {
-  // The application's own path, without that of the endpoint.
+  // The path of the application, without the endpoint.
   const url = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
   const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
   return { request_id: id, status: "IN_QUEUE", queue_position: 0, ...urls } satisfies QueueStatus;
@@ -223,7 +223,7 @@ function encodeVideo(input: Job["input"]): Promise<Buffer> {
   const seconds = secondsOf(input);
   const size = input.aspect_ratio === "9:16" ? "720x1280" : "1280x720";
   const sound = input.generate_audio || input.audio_url ? [...TONE, "-c:a", "aac"] : [];
-  // Few frames a second: what they cost is this fake's alone.
+  // Few frames a second, because only this fake pays for them.
   const options = ["-f", "lavfi", "-i", `testsrc=size=${size}:rate=6`, ...sound, ...H264];
   const name = [seconds, ...options].join(" ");
   const video = videos.get(name) ?? encode("mp4", seconds, [...options, "-movflags", "+faststart"]);

@@ -39,7 +39,7 @@ export async function startFaultProxy(port: number) {
     client.pipe(upstream);
     upstream.on("data", (bytes: Buffer) => {
       if (cut === null) return void client.write(bytes);
-      // Bytes as characters, so that places in the text are places in the bytes.
+      // Decoded as latin1: offsets in the text equal offsets in the bytes.
       const before = sent.length;
       sent += bytes.toString("latin1");
       const frames = [...sent.matchAll(FRAME)];

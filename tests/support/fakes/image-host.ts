@@ -1,4 +1,4 @@
-/** A server of images on loopback, which answers as a test says and keeps what it was sent. */
+/** A server of images on loopback, which answers as scripted by a test and keeps the received requests. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";

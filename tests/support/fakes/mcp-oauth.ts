@@ -5,7 +5,7 @@ import { HttpResponse, http } from "msw";
 export const newOAuthState = () => ({
   accessTokens: new Set<string>(),
   refreshTokens: new Set<string>(),
-  /** What each code was given for. */
+  /** The authorization of each code. */
   codes: new Map<string, { challenge: string; resource: string; redirect: string }>(),
   refreshes: 0,
   /** How the client has authenticated at the token endpoint, the newest last. */

@@ -204,7 +204,7 @@ function askingServer() {
     }),
     http.post("/asking", async ({ request }) => {
       const received = message.parse(await request.json());
-      // The refusal of what it has asked for.
+      // It refuses the request.
       if (received.method === undefined) refused.resolve();
       if (received.method !== "tools/call") {
         if (received.method === "tools/list") {

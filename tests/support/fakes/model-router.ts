@@ -22,7 +22,7 @@ export async function startModelRouter(
   const builtIn = await startFakeOpenAI();
   /** Origins of the models of the files. */
   const files = new Set<string>();
-  /** Scripts that were called, and the models that have them, also of files that have ended. */
+  /** Called scripts and their models, including those of ended files. */
   const owners = new Map<string, string>();
   const servers = new Map<string, Promise<LoggingServer>>();
 

@@ -65,7 +65,7 @@ async function* eventsOf(
       return;
     } else if ("cut" in part) {
       record.outcome = "cut";
-      // What was written is on its way before the connection breaks.
+      // Text already written reaches the client before the connection breaks.
       await new Promise((resolve) => setImmediate(resolve));
       throw new Error("The script breaks the connection");
     } else if ("raw" in part) {

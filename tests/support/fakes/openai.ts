@@ -1,6 +1,7 @@
 /**
- * An OpenAI-compatible server on loopback with scripted answers. A script is chosen by `[script:name]` in the newest user text, so that many tests
- * can share one server; without one the built-in scripts below are followed.
+ * An OpenAI-compatible server on loopback with scripted answers. A script is selected by
+ * `[script:name]` in the newest user text, so many tests can share one server; without one the
+ * built-in scripts below are followed.
  *
  * - `[deltas:200]`: the answer is 200 text deltas
  * - `[tools:10]`: before the answer, 10 model calls that each run `echo <n>` with the tool bash
@@ -46,7 +47,7 @@ export type ScriptPart =
   /** Silence from here on, until the client gives up or the server closes. */
   | { readonly hang: true }
   | { readonly finish: string }
-  /** What the answer says of itself from here on, in place of the truth. */
+  /** The metadata of the answer from here on, in place of the truth. */
   | { readonly claims: { readonly model?: string; readonly usage?: object } };
 
 interface ScriptCall {
@@ -76,7 +77,7 @@ export type Script = (call: ScriptCall) => Iterable<ScriptPart> | AsyncIterable<
 export interface CallRecord extends Omit<ScriptCall, "abandoned"> {
   readonly script: string | undefined;
   outcome: "running" | "answered" | "failed" | "cut" | "abandoned";
-  /** What the answer reported, once it is answered. */
+  /** The reported usage, once it is answered. */
   usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
@@ -232,7 +233,7 @@ export interface CompletionBody {
   }[];
 }
 
-/** Ends early when the client goes away, also while the script stands at a gate. */
+/** Ends early when the client disconnects, even while the script waits at a gate. */
 async function* untilAbandoned(
   parts: ReturnType<Script>,
   abandoned: Promise<void>,

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector on loopback, which keeps what it is sent (OTLP over HTTP). */
+/** An OpenTelemetry collector on loopback, which keeps the received data (OTLP over HTTP). */
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { serveHandlers } from "./vendor-server.ts";
@@ -87,7 +87,7 @@ export async function startFakeCollector() {
     traceOf: (traceId: string) => spans.filter((one) => one.traceId === traceId),
     /** All that was received, as it was sent: in protobuf, texts are as they are. */
     received: () => bodies.join("\n"),
-    /** The content types of what was received. */
+    /** The content types of the received requests. */
     types: types as ReadonlySet<string | null>,
     /** Names of the metrics that were received. */
     metricNames: () => new Set([...latest.values()].flat().map(({ name }) => name)),

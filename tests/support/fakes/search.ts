@@ -18,7 +18,7 @@ export const EXA_COST_USD = 0.0072;
 
 export type FakeSearch = Awaited<ReturnType<typeof startFakeSearch>>;
 
-/** Every search finds all pages: what a vendor filters badly, an adapter filters. */
+/** Every search finds all pages: an adapter must filter where a vendor does so badly. */
 export async function startFakeSearch(pages: readonly Page[]) {
   const requests: unknown[] = [];
   const server = await servePublished({ document: "exa" }, [

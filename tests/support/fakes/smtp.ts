@@ -44,7 +44,7 @@ export async function startFakeSmtp() {
       });
     },
   });
-  // A client that gives up is no fault of the server's.
+  // A client that disconnects is not an error of the server.
   server.on("error", () => {});
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.server.address() as AddressInfo;
@@ -52,7 +52,7 @@ export async function startFakeSmtp() {
     /** With user and password. */
     url: `smtp://user:secret-password@127.0.0.1:${port}`,
     mails,
-    /** What the next commands of this name are answered; without an answer, they succeed. */
+    /** The responses to the next commands of this name; without one, they succeed. */
     answer: (command: "MAIL FROM" | "RCPT TO" | "DATA", status?: SmtpAnswer) =>
       status === undefined ? answers.delete(command) : answers.set(command, status),
     /** The mails to an address. */

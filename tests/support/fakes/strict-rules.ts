@@ -1,6 +1,7 @@
 /**
- * What the chat completions APIs of vendors refuse, by their published rules. `common` are the rules that hold for
- * all of them together, without the fields that only some know; each other profile adds the rules of one vendor.
+ * Rejections of vendors' chat completions APIs, by their published rules. `common` are the rules
+ * that hold for all of them together, without the fields that only some know; each other profile
+ * adds the rules of one vendor.
  */
 import { HttpResponse } from "msw";
 import sharp from "sharp";

@@ -131,7 +131,7 @@ export async function startFakeStorage(project?: Project) {
     /** Adds a bucket as the project's dashboard does. */
     addBucket: (id: string, isPublic: boolean) =>
       void buckets.set(id, { public: isPublic, types: [] }),
-    /** What Auth publishes: its keys, its issuer, and whether it takes addresses unconfirmed. */
+    /** Auth's published data: its keys, its issuer, and whether it accepts unconfirmed addresses. */
     auth,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The part of Trigger.dev's API that the SDK calls for the service, on loopback: the list of runs, which
- * lacks the fields of a single look-up, the look-up, which lacks the environment, and the start of a
- * task. What the tasks of the project do at Trigger.dev, they do here after `deploy`.
+ * The part of Trigger.dev's API that the SDK calls for the service, on loopback: the list of runs,
+ * which lacks the fields of a single look-up, the look-up, which lacks the environment, and the
+ * start of a task. After `deploy`, the tasks of the project run here instead of at Trigger.dev.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ListRunResponse, TriggerTaskResponse } from "@trigger.dev/core/v3";

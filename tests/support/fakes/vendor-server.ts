@@ -1,9 +1,9 @@
 /**
- * Serves msw handlers on loopback, where the server under test reaches them. What a handler cannot
- * answer stands in front of it as a fault: a cut body, a silent socket, a port nobody listens on.
+ * Serves msw handlers on loopback, where the server under test reaches them. Faults that a handler
+ * cannot produce stand in front of it: a cut body, a silent socket, a closed port.
  *
- * `@mswjs/http-middleware` serves handlers too, but works with msw 2 only, and neither tells a handler
- * that its client has gone nor breaks the connection when the body of a response fails.
+ * `@mswjs/http-middleware` serves handlers too, but works with msw 2 only. It neither informs a handler
+ * that its client has disconnected nor breaks the connection when the body of a response fails.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -109,7 +109,7 @@ async function respond(
   openRequests.add(request);
   try {
     const resolution = { baseUrl: url.origin };
-    // A teapot's status, so that a defect of a fake looks like nothing that a vendor answers.
+    // A teapot's status, which no vendor uses, so a defect of a fake is recognized.
     const response =
       (await getResponse(handlers, request, resolution).catch((error: unknown) =>
         HttpResponse.text<string>(`The fake failed: ${error}`, { status: 418 }),
@@ -135,7 +135,7 @@ export const requireHeader = (name: string, value: string, refuse: () => Respons
 export const queryOf = (request: Request): Record<string, string> =>
   Object.fromEntries(new URL(request.url).searchParams);
 
-/** What a vendor says about itself in its errors. None of it may reach a caller. */
+/** The vendor's internal text in its errors. None of it may reach a caller. */
 export const PROVIDER_TEXT = "Spotify-Songstats internal: see https://status.example.com/secret";
 
 function sendFault(fault: Exclude<Fault, "none">, response: ServerResponse): void {

@@ -213,7 +213,7 @@ export async function startFakeVercel(
       cwd: cwd === "/" ? machine.root : home,
       env: { ...process.env, HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      // A process group of its own, as on the real machine: a command may kill its group.
+      // A separate process group, as on the real machine, because a command may kill its group.
       detached: true,
     });
     const logs: Command["logs"] = [];
@@ -226,7 +226,7 @@ export async function startFakeVercel(
     const finished = once(child, "close").then(
       ([code, signal]) =>
         signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : exitCodeOf(command, Number(code)),
-      // The folder of a machine that was deleted meanwhile.
+      // The folder of a machine that was deleted in between.
       () => 127,
     );
     const made = {

@@ -1,6 +1,6 @@
 /**
- * Vercel's Workflow service and its queue on loopback. What they store and which event may follow
- * which are the SDK's local World; this translates their protocol: CBOR, frames and CloudEvents.
+ * Vercel's Workflow service and its queue on loopback. The SDK's local World stores the data and
+ * validates the order of events; this translates their protocol: CBOR, frames and CloudEvents.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";

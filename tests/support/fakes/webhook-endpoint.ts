@@ -1,4 +1,4 @@
-/** An endpoint of webhooks on loopback, which answers as it is told to. */
+/** An endpoint of webhooks on loopback with scripted responses. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly event: z.output<typeof event>;
-  /** What the endpoint then did. */
+  /** The behavior of the endpoint for it. */
   readonly behavior: Behavior;
 }
 
@@ -43,9 +43,9 @@ export async function startWebhookEndpoint() {
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     received,
-    /** What the next requests get, one each. */
+    /** The responses to the next requests, one each. */
     next: (...behaviors: readonly Behavior[]) => void next.push(...behaviors),
-    /** What all others get; 204 at first. */
+    /** The response to all others; 204 at first. */
     always(behavior: Behavior) {
       lasting = behavior;
     },

@@ -97,7 +97,7 @@ export class ApiDocument {
     return "$ref" in value ? this.resolve(String(value.$ref)) : value;
   }
 
-  /** Returns what a reference such as `#/components/…` points to. */
+  /** Returns the target of a reference such as `#/components/…`. */
   resolve(reference: string): unknown {
     let found: unknown = this.raw;
     for (const part of reference.split("/").slice(1)) {

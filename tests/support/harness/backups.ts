@@ -8,10 +8,10 @@ import { ArchiveDigest } from "../../../scripts/backup/archive-format.ts";
 import { createBackup } from "../../../scripts/backup/create-backup.ts";
 import { restoreBackup } from "../../../scripts/backup/restore-backup.ts";
 
-/** What `backUp` and `restore` return of a success. */
+/** The result of `backUp` and `restore` after a success. */
 export const DONE = "exit code 0";
 
-/** Runs a script in this process, and returns what it would print when it fails. */
+/** Runs a script in this process, and returns the message that it would print if it fails. */
 async function run(script: () => Promise<number>, dataDir: string): Promise<string> {
   vi.stubEnv("DATA_DIR", dataDir);
   vi.spyOn(console, "log").mockReturnValue();

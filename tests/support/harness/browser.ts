@@ -29,9 +29,9 @@ const missing =
   "chromium-headless-shell), or set CHROMIUM_PATH to its program.";
 
 /**
- * Features of the browser that are off. This list replaces Playwright's own, which is its first part.
- * Without the others each tab costs three times the processor time before it shows anything: popups of
- * the address bar, which are pages of their own, and a process for a page that may come next.
+ * Disabled features of the browser. This list replaces Playwright's, which is its first part. The
+ * others triple the processor time before a tab shows anything: popups of the address bar, which
+ * are separate pages, and a process for a page that may come next.
  */
 const withoutFeatures = [
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"],
@@ -61,7 +61,7 @@ async function runningBrowser(): Promise<Browser> {
 export interface Tab {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What a page must never do: errors on the console, forbidden or foreign requests. */
+  /** Violations by a page: errors on the console, forbidden or foreign requests. */
   readonly faults: string[];
 }
 
@@ -78,7 +78,7 @@ export interface TabOptions {
 }
 
 export interface Browsing {
-  /** A browser of its own: no session, no storage. Closed after the test, and judged by its faults. */
+  /** A new browser without session and storage. It is closed after the test, which fails if it has faults. */
   newTab(options?: TabOptions): Promise<Tab>;
   /** A browser of a new person who is signed in. */
   signedIn(options?: TabOptions): Promise<{ readonly tab: Tab; readonly page: Page } & SignedIn>;
@@ -170,7 +170,7 @@ export type SignedIn = Awaited<ReturnType<typeof signIn>>;
 
 /**
  * Signs a new person in without the forms: the browser gets a session of the auth server, as if it
- * had signed in before. The forms have tests of their own.
+ * had signed in before. Other tests cover the forms.
  */
 export async function signIn(tab: Tab, url: string = stack.url) {
   const email = `${randomUUID()}@example.com`;
@@ -225,8 +225,8 @@ const widthRules = ["target-size", "scrollable-region-focusable"];
 const only = (values: string[]): RunOptions => ({ runOnly: { type: "rule", values } });
 
 /**
- * Without transitions, colors are at once those of another scheme. Otherwise each element takes frames
- * to get there, and those that inherit its color begin when it has arrived.
+ * Without transitions, colors change to another scheme at once. Otherwise each element takes frames
+ * to get there, and elements that inherit its color start when it has arrived.
  */
 function setTransitions(on: boolean): void {
   const kept = document.adoptedStyleSheets.filter((sheet) => !("ofTests" in sheet));
@@ -235,7 +235,7 @@ function setTransitions(on: boolean): void {
   document.adoptedStyleSheets = on ? kept : [...kept, off];
 }
 
-/** What floats above a page: whoever opened one wants it to be judged, too. */
+/** Floating layers above a page; a test that opens one checks it, too. */
 const LAYERS = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
 
 /**
@@ -243,7 +243,7 @@ const LAYERS = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
  * axe's rules do not depend on the width: they are judged, light and dark, at the first; with `SOAK=1` at
  * each. The tab shows one appearance after the other and ends with the one that it had.
  *
- * @param widths where the state exists. Default: both, or only that of a phone while the drawer is open
+ * @param widths where the state exists. Default: both, or only a phone's while the drawer is open
  */
 export async function expectGood(page: Page, widths?: readonly Width[]) {
   if (widths === undefined) {
@@ -293,8 +293,8 @@ async function findings(page: Page, options: RunOptions): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults, RunOptions>(
     async (options) => {
       await new Promise(requestAnimationFrame);
-      // Colors that are on their way from one scheme to the other have less contrast. When those of an
-      // element have arrived, those that its children inherit begin to change.
+      // Colors in transition from one scheme to the other have less contrast. When an element's
+      // colors have arrived, the ones its children inherit start to change.
       const running = () =>
         document
           .getAnimations()

@@ -6,7 +6,7 @@ import type { paths } from "../../generated/api.ts";
 import { registerSecret } from "../secrets/register.ts";
 import { setting, sql, stack } from "./stack.ts";
 
-/** Inserts an account; a personal one gets an e-mail of its own. */
+/** Inserts an account; each personal one has a unique e-mail. */
 export async function createAccount({
   kind = "personal",
   email = kind === "personal" ? `${randomUUID()}@example.com` : null,
@@ -81,7 +81,10 @@ interface RequestOptions {
 
 export type Client = ReturnType<typeof client>;
 
-/** Returns what the headers of an answer lack; null for nothing. All suites ask it of all their answers. */
+/**
+ * Returns the missing or wrong headers of an answer; null if there are none. All suites check all
+ * their answers.
+ */
 export function faultOfHeaders(headers: Pick<Headers, "get">): string | null {
   if (headers.get("x-content-type-options") !== "nosniff") return "lets a browser guess its type";
   if (!headers.get("content-type")?.startsWith("text/html")) return null;

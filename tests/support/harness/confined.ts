@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect } from "vitest";
 
 /**
- * Returns the process ids of Node programs with these words in their command lines; not those of
- * what started them, such as `bwrap`, which carry the same words.
+ * Returns the process ids of Node programs with these words in their command lines, without their
+ * launchers such as `bwrap`, which carry the same words.
  */
 export async function listConfined(...words: string[]): Promise<number[]> {
   const found: number[] = [];
@@ -28,7 +28,7 @@ export async function findConfined(...words: string[]): Promise<number> {
   return found[0] ?? expect.unreachable();
 }
 
-/** The names of what is in a process's environment. */
+/** The names of a process's environment variables. */
 export async function environmentOf(pid: number): Promise<string[]> {
   const entries = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0");
   return entries.flatMap((entry) => entry.split("=")[0] || []).sort();

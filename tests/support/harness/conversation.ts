@@ -30,7 +30,7 @@ export class Conversation {
     this.chatId = chatId;
   }
 
-  /** Sends messages; a text is a new user message with an id of its own. */
+  /** Sends messages; a text becomes a user message with a new id. */
   send(
     messages: string | readonly Entry[],
     more: {
@@ -78,7 +78,7 @@ export class Conversation {
     return asClientHolds(newest);
   }
 
-  /** Returns the same chat through another client, as of another server process. */
+  /** Returns the same chat through another client, such as one of another server process. */
   through(caller: Client): Conversation {
     return new Conversation(caller, this.sessionId, this.chatId);
   }
@@ -94,8 +94,8 @@ const provision = (caller: Client, sessionId: string) =>
   dataOf(caller.api.POST("/api/sandbox", { body: { sessionId } }));
 
 /**
- * Starts a turn whose command runs longer than any test, so that it ends only when it is stopped.
- * Resolves once the command is running; `stream` resolves with all that was sent when it has ended.
+ * Starts a turn whose command runs longer than any test; only a stop ends it. Resolves once the
+ * command is running; `stream` resolves with all frames when it has ended.
  */
 export async function startEndlessTurn(
   caller: Client,

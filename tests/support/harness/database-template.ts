@@ -56,8 +56,8 @@ export async function keptTemplate(): Promise<string> {
 }
 
 /**
- * Fills a data directory that is empty or does not exist. The copies have the same secrets, and files
- * keep the times of their last change: what a test has written is newer.
+ * Fills a data directory that is empty or does not exist. The copies have the same secrets, and
+ * files keep their modification times: files written by a test are newer.
  */
 export function copyTemplate(template: string, dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -76,8 +76,8 @@ function hasMemory(): boolean {
 }
 
 /**
- * Creates a data directory whose PostgreSQL does not wait for the disk. No test cuts the power: what
- * is written survives the death of every process.
+ * Creates a data directory whose PostgreSQL does not wait for the disk. No test cuts the power, and
+ * written data survives the death of every process.
  */
 export function copyDataDir(template: string): string {
   const dataDir = mkdtempSync(join(hasMemory() ? MEMORY : tmpdir(), "agent-platform-test-"));

@@ -1,4 +1,4 @@
-/** What is in a media file, as ffmpeg sees it: a decoder that shares no code with the renderer. */
+/** Decodes a media file with ffmpeg, which shares no code with the renderer. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";

@@ -1,6 +1,6 @@
 /**
- * Runs before each test file. One process runs many of them, so that modules are loaded once: this puts
- * back what one file may leave to the next.
+ * Runs before each test file. One process runs many of them to load modules once, so this undoes
+ * changes that a file may leave behind.
  */
 import { join } from "node:path";
 import { setBuiltPrograms } from "@platform/kit/isolation/program";
@@ -10,7 +10,7 @@ import { takeDifferences } from "../fakes/check-openapi.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";
 import { servers } from "./servers.ts";
 
-// A file may have settings of its own, and the values that were made from them.
+// A file may have changed settings, and values derived from them.
 for (const name of Object.keys(process.env)) if (!(name in inherited)) delete process.env[name];
 Object.assign(process.env, inherited);
 globalThis.agentPlatform?.clear();

@@ -5,10 +5,7 @@ import postgres from "postgres";
 import { projectRoot } from "../../../scripts/project-root.ts";
 import { setting, sql } from "./stack.ts";
 
-/**
- * Creates an empty database beside that of the shared server, which must not take over what dies in
- * a test.
- */
+/** Creates an empty database beside the shared server's, which must not take over runs that die in a test. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await sql.unsafe(`create database ${name}`);

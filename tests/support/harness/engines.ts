@@ -1,4 +1,4 @@
-/** Both engines with what a test of their logs needs: a second process, and writes that are held back. */
+/** Both engines with the tools of the log tests: a second process, and delayed writes. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

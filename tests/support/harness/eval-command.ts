@@ -3,7 +3,7 @@ import type { Context } from "../../../packages/client/src/cli/command.ts";
 import { evaluate } from "../../../packages/client/src/cli/eval/eval.ts";
 import { createClient } from "../../../packages/client/src/create-client.ts";
 
-/** Runs the command, and returns its exit code, its result and what it prints. */
+/** Runs the command, and returns its exit code, its result and its output. */
 export async function runEval(
   settings: { readonly baseUrl: string; readonly apiKey: string },
   args: readonly string[],

@@ -41,7 +41,7 @@ export class Recorder {
     this.#placeholders = placeholders;
   }
 
-  /** @param shorten returns what is published of a body that is too long to be read */
+  /** @param shorten returns the published part of a body that is too long to be read */
   async ask(
     caller: Client,
     operation: string,

@@ -1,6 +1,6 @@
 /**
- * Serves a build as Vercel does: each function from its traced files alone, in an empty folder and a
- * process of its own, behind one origin. `tests/vercel/adapter.ts` has recorded the build.
+ * Serves a build as Vercel does: each function from its traced files alone, in an empty folder and
+ * a separate process, behind one origin. `tests/vercel/adapter.ts` has recorded the build.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -65,7 +65,7 @@ export async function deployFunctions(options: {
   const instances = new Map<string, Promise<Instance>>();
   let output = "";
 
-  /** What the platform adds to every answer: its own header, and those of `next.config.ts`. */
+  /** The headers that the platform adds to every answer: its own, and those in `next.config.ts`. */
   const headersOf = (path: string): Record<string, string> =>
     Object.assign(
       { "strict-transport-security": "max-age=63072000" },
@@ -180,7 +180,7 @@ export async function deployFunctions(options: {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What all functions have logged. */
+    /** The logs of all functions. */
     logs: () => output,
     /** Returns the files that the functions have added to their folders. */
     async writtenFiles(): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Code of `docs/guides`, for tests that have what it needs. */
+/** Code of `docs/guides`, for tests that provide its environment. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { marked, type Tokens } from "marked";

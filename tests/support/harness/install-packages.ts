@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 export const run = promisify(execFile);
 export const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
-/** Returns the folder. Installers get the environment, which may hold what a registry needs. */
+/** Returns the folder. Installers get the environment, which may hold settings of a registry. */
 export async function installPackages(dependencies: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), "packages-"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ dependencies }));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { registerCode } from "../secrets/register.ts";
 import { setting } from "./stack.ts";
 
-/** The raw mails that a server, the shared one unless told, has written to this address, oldest first. */
+/** The raw mails that a server, by default the shared one, has written to this address, oldest first. */
 export async function mailsTo(
   email: string,
   dataDir: string = setting("DATA_DIR"),

@@ -1,7 +1,7 @@
 /**
- * Holds every answer that any test gets from the service against what is published of its endpoint,
- * whoever asks: a client of ours, the AI SDK, a generated client. It changes nothing of an answer, and
- * registers the secrets that come and go.
+ * Compares every answer that any test gets from the service with the published contract of its
+ * endpoint, for every client: the tests', the AI SDK, a generated one. It changes nothing of an
+ * answer, and registers the secrets in both directions.
  */
 import { inject } from "vitest";
 import { registerAnswered, registerSent } from "../secrets/register.ts";
@@ -22,7 +22,7 @@ globalThis.fetch = async (input, init) => {
     const given = input instanceof Request ? input : init;
     const { status, headers } = response;
     const isJson = headers.get("content-type")?.startsWith("application/json");
-    // A connection that is lost in the middle of a body says nothing about what was to be sent.
+    // A connection lost in the middle of a body does not reveal the rest of it.
     const read = () => response.clone().text();
     const text = isJson ? await read().catch(() => null) : undefined;
     const method = response.redirected ? "GET" : (given?.method ?? "GET").toUpperCase();

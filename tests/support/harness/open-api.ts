@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What is read of the OpenAPI document that a server gives: it is what callers build on. */
+/** The parts of a server's OpenAPI document that these tests read, as callers do. */
 export const openApi = z.object({
   paths: z.record(
     z.string(),

@@ -50,7 +50,7 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
-/** Runs the command line in a folder of its own. */
+/** Runs the command line in a separate folder. */
 export function runCommand(
   { home, folder }: Pick<PackedClient, "home" | "folder">,
   args: readonly string[],

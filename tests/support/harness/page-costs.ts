@@ -1,4 +1,4 @@
-/** What a page costs its browser: bytes of script, delays of keys, and long tasks. */
+/** The cost of a page in its browser: bytes of script, delays of keys, and long tasks. */
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 
@@ -52,6 +52,6 @@ export const observe = (page: Page): Promise<void> =>
     );
   });
 
-/** Returns what was seen since `observe`. */
+/** Returns the measurements since `observe`. */
 export const seenBy = (page: Page): Promise<Seen> =>
   page.evaluate(() => (window as unknown as { seen: Seen }).seen);

@@ -1,4 +1,4 @@
-/** A real PgBouncer in front of a PostgreSQL, with its default configuration but for what a test sets. */
+/** A real PgBouncer in front of a PostgreSQL, with its default configuration except for a test's changes. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";

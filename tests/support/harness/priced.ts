@@ -10,7 +10,7 @@ export const PRICES = {
   "main-costly": { input: 1_000, output: 1_000 },
 };
 
-/** Each test of a fallback has a main model of its own, because a server remembers which ones have failed. */
+/** Each test of a fallback has a different main model, because a server remembers which ones have failed. */
 const MAIN = [
   ...["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "small"],
   ...["subagent", "summary", "template", "signed", "full", "costly", "stopped"],

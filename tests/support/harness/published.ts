@@ -24,7 +24,10 @@ export interface Exchange {
   readonly text: string | undefined;
 }
 
-/** In one sentence, how an answer differs from what is published of its endpoint; null: not at all. */
+/**
+ * Returns how an answer differs from the published contract of its endpoint, in one sentence; null
+ * if it does not.
+ */
 export function faultOf(exchange: Exchange, document: OpenApi): string | null {
   const fault = faultIn(exchange, document);
   const { method, path, status, text = "" } = exchange;
@@ -80,7 +83,7 @@ function faultOfError(
 function faultOfBody(body: unknown, schema: z.ZodType): string | null {
   const parsed = schema.safeParse(body);
   if (!parsed.success) return z.prettifyError(parsed.error);
-  // Parsing drops what the schema does not name.
+  // Parsing drops fields that the schema does not name.
   return isDeepStrictEqual(parsed.data, body) ? null : "the body has more than is published";
 }
 

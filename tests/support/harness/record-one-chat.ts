@@ -12,7 +12,7 @@ export async function recordOneChat(
   await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
   await record("getChatContext", { params }, { shorten: roundSystemTokens });
   await record("compactChat", { params }, { shorten: roundSystemTokens });
-  // Its dates are for people, so that placeholders do not know them.
+  // Placeholders do not recognize its dates, which are formatted for people.
   const shorten = (body: unknown) =>
     String(body).replaceAll(/_\d.* UTC_/g, "_2026-11-20 16:50 UTC_");
   await record("exportChat", { params }, { shorten });

@@ -22,7 +22,7 @@ export async function recordRuns(context: Context): Promise<void> {
   const [{ id }] = required_action.tool_calls;
   const results = [{ id, output: { title: "Nightjar", streams: 1200 } }];
   await record("sendToolResults", { params: { runId: calling }, body: { results } });
-  // What follows counts the run's usage.
+  // The following requests read the run's usage.
   await waitForStatus(context, calling, "completed");
 }
 

@@ -11,7 +11,7 @@ export async function recordWebhooks({ record, caller }: Context): Promise<void>
   await record("listWebhooks", { query: { limit: "10" } });
   await record("rotateWebhook", { params });
   await record("updateWebhook", { params, body: { events: ["run.failed"] } });
-  // Nobody listens there: how the attempt ends does not depend on a network.
+  // A closed port: the attempt fails without a network.
   await caller.patch(`/api/webhooks/${webhook.id}`, { url: "http://127.0.0.1:1/" });
   const queued = z.object({ delivery: withId });
   const { delivery } = await record("testWebhook", { params }, { schema: queued });

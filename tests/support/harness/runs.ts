@@ -44,7 +44,7 @@ export async function waitForCalls(caller: Client, run: Started) {
 export const sendResults = (caller: Client, { runId }: Started, results: unknown) =>
   caller.post(`/api/chat/runs/${runId}/tool_results`, { results });
 
-/** Waits until a run waits for approvals, and returns what it asks for. */
+/** Waits until a run waits for approvals, and returns the requests. */
 export async function waitForApprovals(caller: Client, run: Started) {
   await expect.poll(async () => (await readRun(caller, run)).status).toBe("requires_action");
   return (await readRun(caller, run)).required_action?.approvals ?? [];

@@ -26,7 +26,7 @@ export async function joinServer(
   return server;
 }
 
-/** What the servers with scripted models that files share have logged. */
+/** The logs of the shared servers with scripted models. */
 export const sharedLogs = async (): Promise<string> =>
   (await fetch(`${inject("models")}/logs`)).text();
 

@@ -32,8 +32,8 @@ export const admin = createSupabase("SUPABASE_SECRET_KEY");
 export const anonymous = createSupabase("SUPABASE_PUBLISHABLE_KEY");
 
 /**
- * A whole database of its own, migrated and with the engine's tables, for tests that break theirs.
- * Its `env` goes into `startServer({ env })`.
+ * A separate database, migrated and with the engine's tables, for tests that damage theirs. Its
+ * `env` goes into `startServer({ env })`.
  */
 export async function startOwnParts() {
   const dataDir = copyDataDir(stack.template);
@@ -42,7 +42,7 @@ export async function startOwnParts() {
   const env: Record<string, string> = { ...parts.env, DATA_DIR: dataDir };
   return {
     env,
-    /** Fails when a secret of the tests is found in what is left. */
+    /** Fails when the remaining data contains a secret of the tests. */
     async stop() {
       const search = new StorageSearch(stack.records);
       // A database that a test has broken is searched as the files that it consists of.

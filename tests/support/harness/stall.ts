@@ -1,7 +1,7 @@
 /**
- * How long the event loop stands still while something runs in this process: for as long, a server
- * answers nobody. It is measured in processor time of this thread, which other processes on the
- * machine do not add to.
+ * How long the event loop stands still while something runs in this process, during which a server
+ * answers no one. It is measured in processor time of this thread, to which other processes on the
+ * machine do not add.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -49,7 +49,10 @@ async function longestStall(work: () => unknown): Promise<number> {
   return loop.takeLongest();
 }
 
-/** What one request may take from all others, on a processor that needs `REFERENCE_MS` for `referenceWork`. */
+/**
+ * The longest stall that one request may cause, on a processor that needs `REFERENCE_MS` for
+ * `referenceWork`.
+ */
 const MAX_STALL_MS = 250;
 const REFERENCE_MS = 15;
 

@@ -1,7 +1,7 @@
 /**
- * One task run in a process of its own, which a test can kill: `fork(this file, [accountId, effectId?, atOnce?, idempotencyKey?])`.
- * The run does what it is told by messages, and says how it ended. When it does not begin, because of
- * an earlier run with its effect or of too many others, it says so, and ends.
+ * One task run in a separate process, which a test can kill: `fork(this file, [accountId, effectId?,
+ * atOnce?, idempotencyKey?])`. Messages control the run, which reports how it ended. If it does not start,
+ * because of an earlier run with its effect or of too many others, it reports that, and ends.
  */
 
 import { randomUUID } from "node:crypto";

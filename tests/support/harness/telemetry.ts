@@ -15,7 +15,7 @@ export const observed = (collector: FakeCollector) => ({
   TEST_CONSTANTS: JSON.stringify({ SPANS_INTERVAL_MS: 20, METRICS_INTERVAL_MS: 200 }),
 });
 
-/** What must never leave the service, each part found nowhere else. */
+/** Content that must never leave the service, each part unique. */
 export function createContent() {
   const [prompt, input, output, file, failure, answer] = Array.from({ length: 6 }, () =>
     randomUUID().replaceAll("-", ""),

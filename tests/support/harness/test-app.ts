@@ -1,4 +1,4 @@
-/** The parts of a server in the process of a test, on a database and a scripted model of its own. No queue runs its turns. */
+/** The parts of a server in the process of a test, on a separate database and scripted model. No queue runs its turns. */
 import { randomUUID } from "node:crypto";
 import { log } from "@platform/kit/log";
 import postgres from "postgres";

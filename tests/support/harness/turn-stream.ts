@@ -82,7 +82,7 @@ export class TurnStream {
         this.#wake();
       }
     } catch {
-      // The server died or the client left: what was read stays.
+      // The server died or the client left: frames read so far stay.
     }
     this.#isOver = true;
     this.#wake();
@@ -95,7 +95,7 @@ export class TurnStream {
   }
 }
 
-/** What a client that holds `before` has in hand after these chunks. */
+/** The message of a client that holds `before` after these chunks. */
 export async function assemble(
   chunks: readonly UIMessageChunk[],
   before?: UIMessage,

@@ -1,6 +1,6 @@
 /**
- * A database, a sandbox folder and a scripted model of their own, and servers on them: for tests
- * that kill servers, which must not have their runs taken over by the one that all tests share.
+ * A separate database, sandbox folder and scripted model, and servers on them: for tests that kill
+ * servers, whose runs the shared server must not take over.
  */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -20,10 +20,10 @@ export type Workspace = Awaited<ReturnType<typeof startWorkspace>>;
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * @param env what the servers get in addition, or what makes it for each new one from the settings
- * of the parts
+ * @param env additional variables of the servers, or a function that makes them for each new one
+ * from the settings of the parts
  * @param world the World that runs the turns; without one, the engine of this project
- * @param options those of the first server
+ * @param options for the first server
  */
 export async function startWorkspace(
   env: Environment | ((parts: Environment) => Promise<Environment>) = {},

@@ -15,7 +15,7 @@ type Ability =
 export interface World {
   /** As WORKFLOW_TARGET_WORLD names it. */
   readonly name: string;
-  /** Why it cannot do what it cannot do. */
+  /** The reasons for the missing abilities. */
   readonly cannot: Partial<Readonly<Record<Ability, string>>>;
   /** Prepares a database and a folder, and resolves with the World's own settings. */
   prepare(databaseUrl: string, dataDir: string): Promise<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** How a secret may lie somewhere: as it is, or in a form from which anyone can make it again. */
 
-/** What is secret in a credential, and lies in no other: of a JWT its signature, of a key its body. */
+/** The secret part of a credential, which no other contains: the signature of a JWT, the body of a key. */
 export function essenceOf(secret: string): string {
   const jwt = /^[\w-]+\.[\w-]+\.([\w-]{16,})$/.exec(secret);
   return jwt?.[1] ?? secret.replace(/^(ap|rt)_/, "");
@@ -30,7 +30,7 @@ export function formsOf(secret: string): Map<string, string> {
 const percentEncode = (bytes: Buffer): string =>
   bytes.toString("hex").toUpperCase().replace(/../g, "%$&");
 
-/** The characters that tell of these bytes alone, whatever stands around them in what was encoded. */
+/** The characters that encode these bytes alone, whatever bytes surround them. */
 function base64At(bytes: Buffer, offset: number): string {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
   const whole = Math.floor(((offset + bytes.length) * 8) / 6);

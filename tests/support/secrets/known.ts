@@ -1,6 +1,6 @@
 /**
- * The secrets that a run of the tests has made or received, by all its processes, in one file that
- * only the tests see. What is known here must be nowhere in what the service keeps.
+ * The secrets that a test run has made or received, in all its processes, in one file that only the
+ * tests see. None of them may be in the service's storage.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

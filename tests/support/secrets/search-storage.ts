@@ -1,4 +1,4 @@
-/** Everything that the service keeps or tells its operator, searched for the secrets of the tests. */
+/** Searches everything that the service stores or reports to its operator for the secrets of the tests. */
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -19,7 +19,7 @@ export class StorageSearch {
   readonly #search: TraceSearch;
   readonly #codes: readonly KnownCode[];
 
-  /** Knows what has been registered so far. */
+  /** Knows all secrets registered so far. */
   constructor(records: string) {
     const { secrets, codes } = readKnown(records);
     this.#search = new TraceSearch(secrets);
@@ -68,7 +68,7 @@ export class StorageSearch {
     return [...found].map((label) => `${name}: ${label}`);
   }
 
-  /** What a server or a part of it wrote. */
+  /** The log of a server or a part of it. */
   log(name: string, text: string): string[] {
     const codes = text.split("\n").flatMap((line) => this.#codesIn(line));
     const found = new Set([...this.#search.find(Buffer.from(text)), ...codes]);

@@ -1,12 +1,12 @@
 /**
- * Looks for every form of thousands of secrets in one pass: a rolling hash over a window as long as
- * the shortest form (Rabin-Karp), so that the time depends on the bytes and not on the secrets.
+ * Searches for every form of thousands of secrets in one pass: a rolling hash over a window as long
+ * as the shortest form (Rabin-Karp), whose time depends on the bytes and not on the secrets.
  */
 import { formsOf } from "./forms.ts";
 
 export interface KnownSecret {
   readonly secret: string;
-  /** What it is, for the report, which does not repeat it. */
+  /** The kind, for the report, which does not contain the secret. */
   readonly kind: string;
   /** Somewhere that lasts has it in disguise, because a test put it there: only the whole in clear counts. */
   readonly disguised?: boolean;
@@ -25,7 +25,7 @@ const BYTES_AT_ONCE = 1 << 20;
 
 export class TraceSearch {
   readonly #patterns = new Map<number, Pattern[]>();
-  /** Says of most hashes at once that no pattern begins with them. */
+  /** Excludes most hashes at once, because no pattern starts with them. */
   readonly #filter = new Uint8Array(FILTER_BITS / 8);
   #longest = 0;
   #leaving = 1;
@@ -53,7 +53,7 @@ export class TraceSearch {
     else this.#patterns.set(hash, [pattern]);
   }
 
-  /** What of all secrets is in these bytes, by label. */
+  /** The secrets in these bytes, by label. */
   find(bytes: Uint8Array): Set<string> {
     const found = new Set<string>();
     const filter = this.#filter;

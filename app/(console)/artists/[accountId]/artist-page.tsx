@@ -173,7 +173,7 @@ function Heading({ artist, onSaved }: HeadingProps) {
   );
 }
 
-/** Each finished tile is a request for its run, so that few are shown at first. */
+/** Each finished tile makes a request for its run, so a page has few. */
 const PAGE_SIZE = 24;
 
 /** The newest images and videos for the artist, from the content page and from the agent. */

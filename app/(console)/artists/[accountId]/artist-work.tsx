@@ -98,7 +98,7 @@ export function ArtistRuns({ id }: { readonly id: string }) {
 }
 
 export function ArtistSchedules({ id }: { readonly id: string }) {
-  // An account has at most 100, so that one page has them all.
+  // An account has at most 100, which fit on one page.
   const { data, error, loading, reload } =
     useQuery<Answer<typeof listTasksContract>>("/api/tasks?limit=100");
   const items = data?.tasks.filter((task) => task.artist_id === id);
@@ -139,7 +139,7 @@ export function ArtistSchedules({ id }: { readonly id: string }) {
   );
 }
 
-/** Chooses the artist, so that the new chat and what follows belongs to it. */
+/** Selects the artist, so the new chat and later ones belong to it. */
 export function NewChatButton({ artist }: { readonly artist: Artist }) {
   const router = useRouter();
   return (
@@ -156,7 +156,7 @@ export function NewChatButton({ artist }: { readonly artist: Artist }) {
   );
 }
 
-/** What the account has used for the artist since the start of the month. */
+/** The account's usage for the artist since the start of the month. */
 export function ArtistUsage({ id }: { readonly id: string }) {
   const { data, error } = useQuery<Answer<typeof getUsageContract>>("/api/usage?group_by=artist");
   // The page is about more than its figures.

@@ -1,4 +1,4 @@
-/** What stands around the box when it is needed: attached files, waiting messages, the context. Loaded on demand. */
+/** The optional elements around the box: attached files, waiting messages, the context. Loaded on demand. */
 
 import { visibleName } from "@platform/kit/visible-name";
 import type { UIMessage } from "ai";
@@ -97,7 +97,7 @@ const percent = (sentBytes: number, size: number | null): number =>
 interface QueuedMessagesProps {
   readonly conversation: Conversation;
   readonly queued: readonly QueuedMessage[];
-  /** What the conversation shows. */
+  /** The displayed messages. */
   readonly messages: readonly UIMessage[];
 }
 

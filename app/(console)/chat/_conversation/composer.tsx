@@ -205,8 +205,8 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 }
 
 /**
- * A text that survives a reload, and begins with what was typed before the page was hydrated. It is null
- * until then: the server has no draft.
+ * A draft that survives a reload, and starts with the text typed before hydration. It is null until
+ * then, because the server has no draft.
  */
 function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
   // Another account may have signed in when the text is saved.

@@ -51,7 +51,7 @@ function useEscape(action: (() => void) | null): void {
 
 /** Shorter interruptions are not shown. */
 const NOTICE_DELAY_MS = 800;
-/** Screen readers may miss what a new page says from its start. */
+/** Screen readers may miss text that a new page contains from the start. */
 const ANNOUNCEMENT_DELAY_MS = 300;
 
 interface NoticesProps {
@@ -71,7 +71,10 @@ export function Notices({ view, messages, onDismiss }: NoticesProps) {
   const ended = wasBusy && !error ? endOf(messages.at(-1)) : "";
   return (
     <div className="mx-auto w-full max-w-3xl px-4">
-      {/* What names `aria-live` is not hidden behind dialogs. It would be read again when they close. */}
+      {/*
+       * Elements with `aria-live` are not hidden behind dialogs. Otherwise they would be read again
+       * when a dialog closes.
+       */}
       <p className="sr-only" role="status" aria-live="polite">
         {isReading ? begun : ended}
       </p>

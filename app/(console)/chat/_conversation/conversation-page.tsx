@@ -217,8 +217,8 @@ function ConversationSkeleton({ connection }: { readonly connection: ConnectionS
 }
 
 /**
- * Gives the document the title of what the page has read, once there is one. Next.js inserts the title of the
- * page later than the page. If there is none yet, setting one would create an element that no later page
+ * Sets the document title once the page has loaded its data. Next.js inserts the title of the page
+ * later than the page. If there is none yet, setting one would create an element that no later page
  * removes, and that Next.js reads aloud as the name of every page that is opened.
  */
 function useDocumentTitle(title: string | null): void {

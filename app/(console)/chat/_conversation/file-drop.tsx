@@ -28,7 +28,7 @@ export function FileDrop({
       }}
       onDragOver={(event) => hasFiles(event) && event.preventDefault()}
       onDragLeave={({ currentTarget, relatedTarget }) => {
-        // What is left for a child of the area is not left.
+        // Moving onto a child element does not count as leaving.
         const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget);
         if (!isInside) setOver(false);
       }}

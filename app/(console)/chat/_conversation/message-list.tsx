@@ -9,13 +9,16 @@ import { useMessageActions } from "../_message/message-actions.ts";
 import { type Answering, MessageView } from "../_message/message-view.tsx";
 
 /**
- * Only the messages near the view are laid out and painted, however many there are; searching the page
- * finds them all. The padding is what is painted around a message, such as the ring of a focus.
+ * Only the messages near the view are laid out and painted, but searching the page finds them all.
+ * The padding makes room for parts that extend beyond a message, such as focus rings.
  */
 const messageStyle =
   "-mx-2 px-2 py-1 [contain-intrinsic-block-size:auto_10rem] [content-visibility:auto]";
 
-/** What follows moves into the space of a footer that is mostly invisible. Inside the message, that would cut it off. */
+/**
+ * The next message moves up into the mostly invisible footer. Inside the message, `contain` would
+ * clip the footer.
+ */
 const pullUp = (message: UIMessage, last: UIMessage | undefined): string =>
   message.role === "user" ? " -mb-4" : message === last ? "" : " -mb-2";
 
@@ -107,8 +110,8 @@ const CONTEXT_SIZE = 5;
 type FoundMessage = Readonly<{ id: string; words: string }>;
 
 /**
- * Returns the latest messages of a chat, and more as one scrolls up, without moving what is in view.
- * New messages are added; none that is shown is removed. One that was found is shown and scrolled to.
+ * Returns the latest messages of a chat, and earlier ones as the user scrolls up, without moving the view.
+ * New messages are added; a displayed one is never removed. A search result is shown and scrolled to.
  */
 function useEarlierMessages(
   messages: readonly UIMessage[],

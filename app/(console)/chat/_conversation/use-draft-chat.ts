@@ -36,10 +36,10 @@ const loadConversations = () =>
 const inFlight = new Set<string>();
 
 /**
- * Returns a chat that does not exist yet. What was created for it is deleted if no message is stored, unless
- * it has files: these stay with the draft, over a reload too.
+ * Returns a chat that does not exist yet. If no message is stored, the objects created for it are
+ * deleted, unless the chat has files. These stay with the draft, even after a reload.
  *
- * @param sessionId the session that the chat is for; null for one of its own
+ * @param sessionId the session that the chat belongs to; null for a new one
  */
 export function useDraftChat(draftKey: string, sessionId: string | null = null) {
   const router = useRouter();
@@ -123,7 +123,7 @@ type CreatedChat = ApiResult<{ readonly chat: Chat }>;
 /** The setup of a new chat's agent. An empty model is the default. */
 export type ChatSetup = Readonly<{ modelId: string; connectors: readonly string[] }>;
 
-/** The chat that a first message begins. It is created for the first file, or else for the message. */
+/** The chat that a first message creates. The first file creates it earlier. */
 class DraftChat {
   readonly #sessionId: string | null;
   #created: Promise<CreatedChat> | null = null;
@@ -186,7 +186,7 @@ class DraftChat {
     this.#resumed = null;
   }
 
-  /** Deletes what was created for a message that was not stored. */
+  /** Deletes the session and chat created for a message that was not stored. */
   async discard(): Promise<void> {
     const creating = this.#created;
     const resumed = this.#resumed;

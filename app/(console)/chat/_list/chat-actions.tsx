@@ -1,4 +1,4 @@
-/** What can be done with the chats of the list, one by one or several at once. Loaded on demand. */
+/** Actions on the chats of the list, single or several. Loaded on demand. */
 
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";

@@ -98,7 +98,7 @@ interface ListHeaderProps {
   readonly onSelect: () => void;
 }
 
-/** Starts a chat, and chooses what the list shows: found chats, archived ones, or an artist's. */
+/** Starts a chat, and filters the list: search results, archived chats, or an artist's chats. */
 function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListHeaderProps) {
   const [isNear, setNear] = useState(false);
   const [text, setText] = useState(query);

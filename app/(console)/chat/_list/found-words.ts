@@ -1,8 +1,8 @@
 const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 /**
- * Returns the pattern of what a search for `query` finds, as a group: the query itself, and words that begin
- * with one of its words. Null if it has none.
+ * Returns a pattern of the matches of a search for `query`, as a group: the query itself, and words
+ * that start with one of its words. Null if it has none.
  */
 export function foundWords(query: string): RegExp | null {
   const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];

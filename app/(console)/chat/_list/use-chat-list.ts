@@ -151,7 +151,7 @@ export function rowsOf({ chats, current, filter }: ChatList, now: Date): ListRow
 const thisYear = lazily(() => new Intl.DateTimeFormat("en", { month: "long" }));
 const anyYear = lazily(() => new Intl.DateTimeFormat("en", { month: "long", year: "numeric" }));
 
-/** Returns what tells the heading of a chat: `Today`, `Previous 7 days`, `October`, `October 2025`. */
+/** Returns a function for the heading of a chat: `Today`, `Previous 7 days`, `October`, `October 2025`. */
 function dateLabels(now: Date): (chat: FoundChat) => string {
   const daysAgo = (days: number) =>
     new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).getTime();

@@ -15,9 +15,8 @@ interface VirtualListProps<R> {
 }
 
 /**
- * A list of which only the rows in view are rendered, and the one that has the focus. The height of each
- * row is known, so that nothing is measured: a library that measures would be a twentieth of the script
- * of the chat.
+ * A list that renders only the rows in view and the focused one. Row heights are known in advance;
+ * a library that measures them would add a twentieth to the script of the chat.
  */
 export function VirtualList<R extends { readonly key: string }>(props: VirtualListProps<R>) {
   const { label, rows, heightOf, onNearEnd, children, render } = props;

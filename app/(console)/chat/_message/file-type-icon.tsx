@@ -9,7 +9,10 @@ import {
   FileVideo,
 } from "../../_ui/icons.tsx";
 
-/** A name that may try to look like another: what is invisible in it is an escape, and its direction ends with it. */
+/**
+ * A file name that may imitate another one: invisible characters are escaped, and its text
+ * direction is isolated.
+ */
 export const FileName = ({ name, className }: Readonly<{ name: string; className?: string }>) => (
   <bdi className={className}>{visibleName(name)}</bdi>
 );
@@ -33,7 +36,7 @@ interface FileTypeIconProps {
   readonly mediaType?: string;
 }
 
-/** A tile that tells the kind of a file, in the size of a thumbnail. */
+/** A tile with an icon for the type of a file, in the size of a thumbnail. */
 export function FileTypeIcon({ name, mediaType = "" }: FileTypeIconProps) {
   const Icon = iconOf(name.toLowerCase(), mediaType);
   return (

@@ -66,7 +66,7 @@ const TASK_MS = 8;
 const waiting = new Set<Draw>();
 let isWorking = false;
 
-/** Returns a function that cancels it. What `draw` throws leaves the source shown. */
+/** Returns a function that cancels it. If `draw` throws, the source stays visible. */
 function drawInTurn(draw: Draw): () => void {
   waiting.add(draw);
   if (!isWorking) void work();

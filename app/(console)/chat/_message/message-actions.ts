@@ -9,7 +9,7 @@ interface MessageActions extends Marks {
   readonly lastMessageId: string | undefined;
 }
 
-/** A context, so that a new rating renders the footers only. Null outside of a chat. */
+/** A context: a new rating renders only the footers. Null outside of a chat. */
 export const MessageActionsContext = createContext<MessageActions | null>(null);
 
 export const useMessageActions = (): MessageActions | null => useContext(MessageActionsContext);

@@ -30,13 +30,13 @@ export type Answering = Pick<Conversation, "answer" | "approve">;
 
 interface MessageViewProps {
   readonly message: UIMessage;
-  /** True while its turn is being read, so that it may still change. */
+  /** True while its turn is streaming, so it may still change. */
   readonly isStreaming: boolean;
   /** Null unless the agent can be answered now. */
   readonly answering: Answering | null;
 }
 
-/** One message. It is memoized, so that only a changed message is rendered again. */
+/** One message. Memoized: only a changed message is rendered again. */
 export const MessageView = memo(function MessageView(props: MessageViewProps) {
   const View = props.message.role === "user" ? UserMessage : AssistantMessage;
   return <View {...props} />;
@@ -201,7 +201,7 @@ function group(parts: readonly Part[], isPlan: (part: Part) => boolean): Group[]
   return groups;
 }
 
-/** Keeps the object of a call that did not change, so that its row is not rendered again. */
+/** Keeps the object of an unchanged call, or its row would be rendered again. */
 function useToolCalls(message: UIMessage): ReadonlyMap<Part, ToolCall> {
   const known = useRef(new Map<string, ToolCall>());
   const calls = new Map<Part, ToolCall>();

@@ -6,8 +6,8 @@ import { MessageFiles } from "./message-files.tsx";
 type MessageProps = Readonly<{ author: string; className?: string; children: ReactNode }>;
 
 /**
- * A message. Its heading lets people with a screen reader jump from message to message; the element has a
- * position, so that the heading scrolls along.
+ * A message. Its heading lets users of screen readers jump from message to message. The element has
+ * a position, so the heading scrolls along.
  */
 export const Message = ({ author, className = "", children }: MessageProps) => (
   <article aria-label={author} className={`relative ${className}`}>

@@ -10,8 +10,8 @@ import { SandboxLink } from "../_tools/file-link.tsx";
 const shape = "my-1 max-h-96 max-w-full rounded-lg border bg-muted object-contain";
 
 /**
- * An image of an answer. Images of this service are shown. Others are fetched after a click only: the answer
- * may repeat what a hostile document told the model to say, and the URL carry data of the chat.
+ * An image in an answer. Images of this service are shown. Others are fetched only after a click: a
+ * hostile document may have told the model to include the URL, which can carry data of the chat.
  */
 export function RemoteImage({ url, label }: { readonly url: string; readonly label: string }) {
   const own = mediaAddress(url, useFrame().mediaOrigin);

@@ -1,6 +1,6 @@
 /**
- * The files of a message that is being written. They are uploaded to the sandbox one after another as
- * soon as they are added, so that only their paths go into the message.
+ * The files of an unsent message. Each is uploaded to the sandbox as soon as it is added, one at a
+ * time, and the message holds only their paths.
  */
 import type { FileUIPart } from "ai";
 import { api } from "../../_api/request.ts";
@@ -207,7 +207,7 @@ const TOO_LARGE: Attachment["state"] = {
   canRetry: false,
 };
 
-/** Returns the name without what a shell or a path could misunderstand. */
+/** Returns the name without characters that are special in a shell or a path. */
 function safeName(name: string): string {
   const plain = name.normalize("NFC").replace(/[^\p{L}\p{N}._ -]/gu, "_");
   const trimmed = plain.replace(/^[.\s-]+|[.\s]+$/g, "");
@@ -220,7 +220,7 @@ function safeName(name: string): string {
 const MAX_PREVIEWS = 50;
 const previews = new Map<string, string>();
 
-/** Keeps the image of a file that is sent, so that its message shows it without reading it again. */
+/** Keeps the image of a sent file, so its message shows it without loading it again. */
 function keepPreview(url: string, previewUrl: string): void {
   previews.set(url, previewUrl);
   const [oldest] = previews.keys();

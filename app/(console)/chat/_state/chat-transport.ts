@@ -51,7 +51,7 @@ export function createChatTransport(options: ChatTransportOptions): ChatTranspor
     open((signal) => resumeTurn(connection, { sessionId, chatId, signal }), abortSignal);
 
   return {
-    // A resumed stream begins with the first chunk of the turn.
+    // A resumed stream starts with the first chunk of the turn.
     resumeStreamIsReplay: true,
 
     async sendMessages({ chatId, messages, metadata, body, abortSignal }) {

@@ -92,7 +92,7 @@ export class Conversation {
     sentMessageId: null,
     ...noMarks,
   };
-  /** What waited when the turn was stopped. */
+  /** Messages that were waiting when the turn was stopped. */
   #dropped: readonly QueuedMessage[] = [];
   /** Resolves when an approval has reached the service, and its turn is read. */
   #approved: Promise<unknown> = Promise.resolve();
@@ -275,7 +275,7 @@ export class Conversation {
     if (edited && parts) this.#show({ returned: fromParts(parts) });
   }
 
-  /** Stops the running turn, so that a waiting message is answered next. */
+  /** Stops the running turn, which makes a waiting message the next one. */
   async sendNow(id: string): Promise<void> {
     this.#show({ error: await this.queue.sendNow(id) });
   }
@@ -336,8 +336,8 @@ export class Conversation {
   }
 
   /**
-   * Returns whether the turn of the last message still waits for an approval. If it continues, elsewhere, only what
-   * is stored stays, to which the turn is read.
+   * Returns whether the turn of the last message still waits for an approval. If it continued
+   * elsewhere, only the stored chunks remain, up to which the turn is read.
    */
   async #isStillAsking({ messages }: StoredChat): Promise<boolean> {
     const path = askingRun(this.chat.lastMessage);
@@ -432,7 +432,7 @@ export class Conversation {
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
     const { lastMessage } = this.chat;
     const messages = reuseUnchanged(this.chat.messages, stored.messages);
-    // What a turn has asked for is stored when the turn ends.
+    // Requests for approval are stored when the turn ends.
     if (lastMessage && stored.isStreaming && askingRun(lastMessage) !== null) {
       if (messages.at(-1)?.id === lastMessage.id) messages.pop();
       if (!hasMessage(messages, lastMessage.id)) messages.push(lastMessage);
@@ -465,7 +465,7 @@ export class Conversation {
     return this.#connection.repeat(path, withType(init), this.#closed.signal).catch(() => null);
   }
 
-  /** Sends a request once. Resolves to null when there is no response with a whole JSON body. */
+  /** Sends a request once. Resolves to null if there is no response with a complete JSON body. */
   async #fetch(path: string, init: RequestInit): Promise<Response | null> {
     const { signal } = this.#closed;
     const request = new Request(new URL(path, this.#options.baseUrl), {

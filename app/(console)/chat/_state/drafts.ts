@@ -3,7 +3,7 @@ import { sessionEmail } from "../../_session/auth.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { WrittenMessage } from "./message-parts.ts";
 
-/** @param name the chat's id, or the name of the page that begins one */
+/** @param name the chat's id, or the name of the page that creates one */
 export const draftKeyOf = (name: string): string => `draft ${sessionEmail()} ${name}`;
 
 /** The key of the files that are uploaded for unsent messages. */
@@ -33,7 +33,7 @@ export interface Outbox {
 
 /** A message that was sent, and that the service has neither stored nor refused yet. */
 export interface UnsentMessage extends SentMessage {
-  /** The chat's id, or the name of the page that begins one. */
+  /** The chat's id, or the name of the page that creates one. */
   readonly draftKey: string;
   /** Null until the chat is created. */
   readonly chat: ChatAddress | null;

@@ -1,6 +1,6 @@
 /**
- * The uploaded files of unsent messages: their addresses in the sandbox, in local storage, so that they
- * survive a reload as the text does. This module is loaded with the first file.
+ * Addresses in the sandbox of uploaded files of unsent messages. Local storage keeps them over a
+ * reload, like the text. This module is loaded with the first file.
  */
 
 import { visibleName } from "@platform/kit/visible-name";
@@ -25,7 +25,7 @@ interface Files {
 }
 
 interface KeptDraft extends ChatAddress {
-  /** The chat's id, or the name of the page that begins one. */
+  /** The chat's id, or the name of the page that creates one. */
   readonly draftKey: string;
   readonly files: readonly UploadedFile[];
 }
@@ -37,7 +37,7 @@ const MAX_PREVIEW_BYTES = 5 * 1024 * 1024;
 export function keepFiles(attachments: Files): void {
   const { destination } = attachments;
   const { draftKey } = destination;
-  // Whoever signs in later in this tab has a key of their own.
+  // Another user who signs in later in this tab has a different key.
   const storageKey = keptFilesKey();
   const readKept = () => readList<KeptDraft>("localStorage", () => storageKey);
   const kept = readKept().find((draft) => draft.draftKey === draftKey || draft.chatId === draftKey);

@@ -53,7 +53,7 @@ export function askingRun(message: UIMessage | undefined): string | null {
   return null;
 }
 
-/** Returns true for a question of the agent that nobody has answered yet. */
+/** Returns true for a question of the agent that has no answer yet. */
 export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
   return (
     part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"

@@ -1,6 +1,6 @@
 /**
- * The messages of a chat that wait for the next step of the active turn, or for its end. The service keeps
- * them, and gives them to the agent by itself; this is what the page shows of them.
+ * The messages of a chat that wait for the next step of the active turn, or for its end. The
+ * service stores and delivers them; this is the page's view of them.
  */
 import type { UIMessage } from "ai";
 import { toApiError } from "@/packages/client/src/api-error.ts";
@@ -67,7 +67,7 @@ export class MessageQueue {
     return this.#settle(message, await this.#post(message, "interrupt"));
   }
 
-  /** Removes a message, and returns its parts; null if its turn has begun or the service refuses. */
+  /** Removes a message, and returns its parts; null if its turn has started or the service refuses. */
   async remove(id: string): Promise<UIMessage["parts"] | null> {
     const message = this.#messages.find((one) => one.id === id);
     const path = `/api/chat/${this.#options.chatId}/queue/${encodeURIComponent(id)}`;
@@ -95,7 +95,7 @@ export class MessageQueue {
     if (!response.ok) return toChatError(await toApiError(response));
     // A message that waits gets the stream of the turn that answers it, which the page reads anyway.
     await response.body?.cancel();
-    // One that has begun a turn waits until the page has read that.
+    // A message stays listed as waiting until the page has read the turn that it started.
     this.#show(
       this.#messages.map((one) => (one.id === message.id ? { ...one, state: "waiting" } : one)),
     );

@@ -1,6 +1,6 @@
 /**
- * The conversations of this tab. A conversation whose turn is being read stays open while another
- * chat is shown, so that returning to it shows its current state.
+ * The conversations of this tab. One whose turn is streaming stays open while another chat is
+ * shown, so returning to it shows its current state.
  */
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { fetchSignedIn } from "../../_api/request.ts";

@@ -58,7 +58,7 @@ async function sendSignedIn(method: "PUT" | "POST", upload: Upload): Promise<XML
   return answer.status === 401 ? send(method, upload, await renewToken()) : answer;
 }
 
-/** `fetch` does not tell how much of a body was sent. Without a response, the status is 0. */
+/** `fetch` reports no upload progress. Without a response, the status is 0. */
 function send(method: string, upload: Upload, token: string | null): Promise<XMLHttpRequest> {
   const { address, file, onProgress, signal } = upload;
   const request = new XMLHttpRequest();

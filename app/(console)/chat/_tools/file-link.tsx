@@ -5,7 +5,7 @@ import { sandboxFilePath } from "../_state/attachment.ts";
 
 interface SandboxFiles {
   readonly sessionId: string;
-  /** Opens a file next to the chat; null where there is no place for it. */
+  /** Opens a file next to the chat; null on pages without a viewer. */
   readonly open: ((path: string) => void) | null;
 }
 

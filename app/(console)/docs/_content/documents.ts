@@ -1,4 +1,7 @@
-/** Documents of the repository as tokens, with the ids that GitHub gives to their headings; and what a search finds. */
+/**
+ * The documents of the repository as tokens, with the ids that GitHub gives to their headings, and
+ * their search.
+ */
 
 import type { Tokens } from "marked";
 import { parseMarkdown, textOf } from "../../_markdown/parse.ts";
@@ -33,8 +36,8 @@ const slugOf = (heading: string): string =>
     .replace(/\s/g, "-");
 
 /**
- * Returns where a link of a document leads within the console, or on the web. Null if it names a file of the
- * repository that is no page.
+ * Returns the target of a document's link within the console or on the web. Null if it is a file of
+ * the repository without a page.
  * @param file the document, from the root of the repository
  */
 export function resolveLink(href: string, file: string): string | null {

@@ -26,7 +26,7 @@ import client from "@/packages/client/README.md";
 
 /** The pages of the documentation, in the order of its navigation. Each is a document of the repository. */
 
-/** The document as the bundler makes a text of it, its title in the navigation, and its path if it is no guide. */
+/** The document's text as bundled, its title in the navigation, and its path if it is not a guide. */
 type Entry = readonly [text: string, title: string, about: string, file?: string];
 
 /** The documents by their groups and the last parts of their addresses, such as `/docs/quickstart`. */

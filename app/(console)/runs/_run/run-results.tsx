@@ -1,4 +1,4 @@
-/** What a run has submitted, what was missing when it was judged, and what it waits for. */
+/** A run's output, the objections of its verification, and the approvals it waits for. */
 
 import type { ReactNode } from "react";
 import type { listRunDeliveriesContract } from "@/lib/delivery/contract.ts";
@@ -68,10 +68,10 @@ export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }
   );
 }
 
-const isUnderWay = ({ status }: { readonly status: string }): boolean =>
+const isInProgress = ({ status }: { readonly status: string }): boolean =>
   status === "pending" || status === "sending";
 
-/** What became of the answer that a run mails, and of the mail to each recipient. */
+/** The delivery of a run's answer, by recipient. */
 export function RunDeliveries({ runId }: Pick<Run, "runId">) {
   const path = `/api/chat/runs/${encodeURIComponent(runId)}`;
   const run = useQuery<Answer<typeof getRunContract>>(
@@ -81,7 +81,7 @@ export function RunDeliveries({ runId }: Pick<Run, "runId">) {
   const { data } = useQuery<Answer<typeof listRunDeliveriesContract>>(
     run?.delivery ? `${path}/deliveries` : null,
     (read) =>
-      (run?.delivery === "pending" || read?.deliveries.some(isUnderWay) === true) && POLL_MS,
+      (run?.delivery === "pending" || read?.deliveries.some(isInProgress) === true) && POLL_MS,
   );
   if (!run?.delivery) return null;
   const { delivery, delivery_reason: reason } = run;
@@ -154,7 +154,7 @@ export function RunFacts({ run, now }: { readonly run: Run; readonly now: number
   );
 }
 
-/** What the page of a run shows without the run. */
+/** States of a run's page that have no run to show. */
 export const runStates = {
   loading: (
     <Loading label="Loading run…" className="flex flex-col gap-5">

@@ -27,7 +27,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
   const whole = { from: 0, to: total };
   const span =
     spans.find(({ id }) => id === chosen) ??
-    spans.find((one) => lookOf(one).isFailed) ??
+    spans.find((one) => appearanceOf(one).isFailed) ??
     spans.at(-1);
   const range = isZoomed && span !== undefined ? rangeAround(span, whole) : whole;
   useEffect(() => {
@@ -77,7 +77,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
               ))}
             </ol>
           </div>
-          <SpanDetails key={span.id} span={span} title={lookOf(span).label} />
+          <SpanDetails key={span.id} span={span} title={appearanceOf(span).label} />
         </div>
       )}
       {span?.kind === "tool" && <CallDetails key={span.id} run={run} callId={span.call.id} />}
@@ -132,7 +132,7 @@ function Axis({ range }: { readonly range: Range }) {
 type RowProps = Readonly<{ span: Span; range: Range; isChosen: boolean; onChoose: () => void }>;
 
 function Row({ span, range, isChosen, onChoose }: RowProps) {
-  const { icon: Icon, label, bar, isFailed: failed } = lookOf(span);
+  const { icon: Icon, label, bar, isFailed: failed } = appearanceOf(span);
   return (
     <button
       type="button"
@@ -195,7 +195,7 @@ function barStyle({ start, end }: Span, range: Range) {
   };
 }
 
-function lookOf(span: Span) {
+function appearanceOf(span: Span) {
   if (span.kind === "wait") {
     return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
   }

@@ -10,7 +10,7 @@ export const stateOf = ({ state, error }: ToolCall) =>
 
 interface Times {
   readonly id: string;
-  /** 0 for a model call of the run, 1 for its tools, and 2 and 3 for those of a subagent. */
+  /** 0 for the run's model calls, 1 for its tools, and 2 and 3 for the same within a subagent. */
   readonly depth: number;
   /** In milliseconds since the run was created. */
   readonly start: number;
@@ -35,7 +35,7 @@ export type Span = Times &
 /** A start that is shorter is not worth a row. */
 const MIN_WAIT_MS = 20;
 
-/** Returns the rows of a run, those of a subagent below its call. @param now in milliseconds */
+/** Returns the rows of a run, with a subagent's rows below its call. @param now in milliseconds */
 export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
   const origin = Date.parse(run.createdAt);
   const runEnd = run.finishedAt === null ? now : Date.parse(run.finishedAt);
@@ -86,7 +86,7 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
 /** A part of a time axis, in milliseconds since the run was created. */
 export type Range = Readonly<{ from: number; to: number }>;
 
-/** Around a step that fills the axis, some of what is before and after it is shown. */
+/** Around a step that fills the axis, a margin shows its neighbors. */
 const MARGIN = 0.15;
 /** A shorter range would show nothing but the step's own bar. */
 const MIN_RANGE_MS = 10;

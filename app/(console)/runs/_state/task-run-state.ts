@@ -1,4 +1,4 @@
-/** The labels of task run statuses, which are those of the task runner. */
+/** The labels of the task runner's statuses. */
 
 import { keepPreviousData, useQuery as useStored } from "@tanstack/react-query";
 import type { listTaskRunsContract } from "@/lib/task-runs/contract.ts";
@@ -49,7 +49,7 @@ export function nameOf(taskIdentifier: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns the prompt, title or template of a run, whichever it has first. */
+/** Returns the prompt, title or template of a run: the first of these that it has. */
 export function summaryOf({ payload }: TaskRun): string | null {
   const { prompt, title, template } = Object(payload);
   const texts: unknown[] = [prompt, title, template];

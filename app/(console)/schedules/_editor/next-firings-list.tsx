@@ -3,7 +3,7 @@ import { formatInZone } from "../../_ui/format.ts";
 
 type NextFiringsListProps = Readonly<{ cron: string; timezone: string }>;
 
-/** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
+/** The next five times of a schedule. It includes the cron parser, so pages load it on demand. */
 export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
   const firings = nextFirings(cron, timezone, new Date());
   if (firings === null || firings.length === 0) {

@@ -223,7 +223,7 @@ interface RecipientsFieldProps {
   readonly error: string | undefined;
 }
 
-/** Who gets the answers by mail, with those who have not confirmed that they want them. */
+/** The recipients of the answers, including those who have not confirmed yet. */
 function RecipientsField({ value, onChange, error }: RecipientsFieldProps) {
   const own = useAccount().data?.account.email;
   const { data, reload } = useQuery<{ addresses: DeliveryAddress[] }>(

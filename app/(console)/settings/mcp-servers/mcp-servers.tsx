@@ -76,7 +76,7 @@ function useReturn(onConnected: () => void): void {
   }, [state, code, iss, router, onConnected]);
 }
 
-/** Of this tab alone, so that only it completes an authorization that it has started. */
+/** Stored for this tab only: an authorization is completed by the tab that started it. */
 const STARTED = "mcp-authorization";
 
 /** Returns the state of the authorization that this tab has started, once. */

@@ -227,7 +227,7 @@ export const CREDENTIAL_LABELS = {
   run: "Sandboxes of runs",
 } as const satisfies Record<LoggedRequest["credential"], string>;
 
-/** Returns what a request was made with, in words. */
+/** Returns the credential of a request, in words. */
 export function credentialOf(
   { credential, api_key_id }: LoggedRequest,
   keys: readonly { readonly id: string; readonly key_name: string }[],

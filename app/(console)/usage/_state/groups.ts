@@ -86,7 +86,7 @@ export const NO_USAGE: Sums = {
   videos: 0,
 };
 
-/** The time that the page of usage is about. Days are those of UTC, as the API counts them. */
+/** The period of the usage page. Days are in UTC, as in the API. */
 
 export const RANGES = [
   { value: "month", label: "This month" },

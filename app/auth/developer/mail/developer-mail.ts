@@ -1,7 +1,6 @@
 /**
- * The mails that a development server has written to its mailbox folder instead of sending them. They
- * hold sign-in codes, so that the conditions are those of the development sign-in, and no SMTP server
- * may be configured.
+ * Mails that a development server has written to its mailbox folder instead of sending them. They contain
+ * sign-in codes, so the development sign-in must be on, and no SMTP server may be configured.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +31,7 @@ export async function listDeveloperMail(request: Request): Promise<Response> {
   if (!isLocalPage(request.headers)) {
     return errorResponse(appError("forbidden", "Only for pages of this machine"), "error");
   }
-  // Names begin with the time. There is no folder before the first mail.
+  // Names start with the time. The first mail creates the folder.
   const names = await readdir(mailboxFolder()).catch((): string[] => []);
   const newest = names
     .filter((name) => name.endsWith(".eml"))

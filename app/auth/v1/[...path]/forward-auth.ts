@@ -1,11 +1,10 @@
 /**
- * Supabase Auth under this origin, so that the console's pages connect to no other one. It forwards the
- * few requests that start, refresh and end a session, each with the fields it needs and no others, and
- * adds the public key. There are no cookies.
+ * Supabase Auth under this origin, so the console's pages connect to no other one. It forwards the
+ * few requests that start, refresh and end a session, each with the fields it needs and no others,
+ * and adds the public key. There are no cookies.
  *
- * A mailed code is the only way to sign in. There are no passwords: with them, anyone could sign up
- * with another person's address before its owner does and keep the password, and the holder of a
- * stolen token could set one that outlives it.
+ * A mailed code is the only way to sign in. Passwords would let anyone sign up with another person's
+ * address before its owner does, and would let the holder of a stolen token set one that outlives it.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -35,7 +34,7 @@ import type { Database } from "../../../../lib/platform/database/port.ts";
 const MAX_BODY_BYTES = 16 * 1024;
 /** How long a mail and a try count towards their limits. */
 const LIMIT_WINDOW_SECONDS = 3600;
-/** The shortest time of a response about a code, so that its timing reveals nothing of the address. */
+/** The minimum duration of a response about a code, so timing reveals nothing about the address. */
 const MIN_CODE_RESPONSE_MS = 400;
 
 const email = z.email().max(254).toLowerCase();
@@ -150,8 +149,7 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
 async function limit(db: Database, target: string, address: string): Promise<Response | null> {
   const perMinute = config().SIGNUP_RATE_LIMIT;
   if (perMinute === 0 || !isAttempt(target)) return null;
-  const args = { p_bucket: `auth:${address}`, p_per_minute: perMinute };
-  const taken = await call(db, "take_from_bucket", args, rate);
+  const taken = await call(db, "take_from_bucket", { bucket: `auth:${address}`, perMinute }, rate);
   if (taken.retry_after === null) return null;
   return tooMany("over_request_rate_limit", "Too many requests", taken.retry_after);
 }

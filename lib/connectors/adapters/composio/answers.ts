@@ -1,4 +1,4 @@
-/** What Composio answers: the parts that are read, as the port has them. */
+/** The parts of Composio's responses that are read, in the port's types. */
 
 import type { Refusal } from "@platform/kit/outbound/fetch-json";
 import { z } from "zod";

@@ -91,7 +91,7 @@ export function openBucket({ url, secretKey, bucket, isPublic, types }: BucketOp
         throw new DatabaseUnavailable("Media storage closed the connection", { cause });
       }
     },
-    /** Writes the object to a new file. Resolves to false when there is no such object. */
+    /** Writes the object to a new file. Resolves to false if it does not exist. */
     async download(path: string, target: string): Promise<boolean> {
       const response = await send(`object/${bucket}/${path}`);
       if (!response) return false;

@@ -194,10 +194,10 @@ const DEADLINE_MS = 10_000;
 const taskRunnerUnavailable = appError("upstream_error", "Task runner unavailable");
 const timedOut = appError("upstream_timeout", "Task runner did not answer in time");
 
-/** The service says that there is no such thing. */
+/** The service reports that the object does not exist. */
 const missing = Symbol("missing");
 
-/** An answer that the SDK does not understand, as of one run with a status that it does not know. */
+/** A response the SDK cannot parse, such as an unknown run status. */
 class StrangeAnswer {
   readonly body: unknown;
   constructor(body: unknown) {

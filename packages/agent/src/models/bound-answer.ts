@@ -62,8 +62,8 @@ export function boundAnswer(model: LanguageModelV4): LanguageModelV4 {
 }
 
 /**
- * Returns a signal that aborts with another one, or at the deadline. It is neither `timeout` nor `any`: a listener that
- * is left behind on one of these, as of `fetch`, keeps it until the deadline.
+ * Returns a signal that aborts with another one, or at the deadline. It is neither `timeout` nor `any`: a
+ * listener that is left behind on one of these, such as `fetch`'s, keeps it until the deadline.
  */
 function openDeadline(given: AbortSignal | undefined) {
   const controller = new AbortController();

@@ -4,9 +4,8 @@ const MAX_LEARNED = 10_000;
 const LEARNED_MS = 24 * 60 * 60_000;
 
 /**
- * The context windows of models in tokens, as their provider lists them, or as a model has named its own. What
- * a model says may quote the request, so it counts only for the account whose request it has rejected,
- * and for a day.
+ * The context windows of models in tokens, from the provider's list or from a model's own error. An error
+ * may quote the request, so it counts only for the account whose request was rejected, and for a day.
  */
 export class ContextWindows {
   readonly #models: ModelProvider;

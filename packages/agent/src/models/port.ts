@@ -9,7 +9,7 @@ export interface ModelInfo {
   readonly provider: string;
   /** The context window in tokens; null when the service does not report it. */
   readonly contextWindow: number | null;
-  /** What its service says that the model reads besides text. */
+  /** The inputs besides text that the model reads, as listed by its service. */
   readonly inputs: readonly ModelInput[];
 }
 
@@ -25,7 +25,7 @@ export interface ModelProvider extends Checkable {
   resolve(modelId: string): LanguageModelV4;
   /**
    * Options with which the provider caches the beginning of prompts; absent where it does so by itself.
-   * @param conversation the id of the chat, whose prompts begin alike
+   * @param conversation the id of the chat, whose prompts share a prefix
    */
   cacheOptions?(conversation: string): SharedV4ProviderOptions;
   /** Resolves with the models to choose from, or with null when their service does not answer. */

@@ -10,10 +10,10 @@ import type { StepResult } from "../step-result.ts";
 /** A longer file has other rows than the expected one. */
 const MAX_CSV_CHARS = 100_000;
 
-/** What an agent has done. */
+/** The results of an agent's work. */
 export interface Evidence {
   readonly answer: string;
-  /** What the run has submitted, if it has an output schema. */
+  /** The output that the run has submitted, if it has an output schema. */
   readonly output: { readonly value: unknown } | undefined;
   readonly steps: readonly StepResult[];
   readonly sandbox: Sandbox;
@@ -24,7 +24,7 @@ export interface Evidence {
 export interface CheckResult {
   readonly type: Check["type"];
   readonly passed: boolean;
-  /** What was expected, for the agent. */
+  /** The expectation, for the agent. */
   readonly detail: string;
 }
 
@@ -34,7 +34,7 @@ export async function runCheck(given: Check, evidence: Evidence): Promise<CheckR
   return { type: given.type, passed, detail };
 }
 
-/** Returns whether the check is met, and what it expects. */
+/** Returns whether the check passes, and its expectation. */
 async function evaluate(given: Check, evidence: Evidence): Promise<[boolean, string]> {
   const { answer, output, steps, sandbox } = evidence;
   switch (given.type) {
@@ -133,7 +133,7 @@ function numbersIn(answer: string): number[] {
 const isNear = (found: number, wanted: number, allowed = 0): boolean =>
   Math.abs(found - wanted) <= allowed;
 
-/** Returns undefined for a text that is no CSV. */
+/** Returns undefined for a text that is not CSV. */
 function rowsOf(csv: string): string[][] | undefined {
   try {
     return parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });

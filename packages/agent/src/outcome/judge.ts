@@ -1,4 +1,4 @@
-/** Asks a model whether an agent's work is what was wanted. */
+/** Asks a model whether an agent's work meets the request. */
 
 import type { Sandbox } from "@platform/sandbox/port";
 import { z } from "zod";

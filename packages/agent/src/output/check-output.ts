@@ -86,8 +86,8 @@ export async function checkOutput(
 }
 
 /**
- * Resolves with the errors that were found until the deadline; null for none and no final answer, also when a
- * hostile schema has taken all memory or the whole stack.
+ * Resolves with the errors found until the deadline; null for none and no final answer, which
+ * includes a hostile schema that has taken all memory or the whole stack.
  */
 async function runWorker(
   check: OutputCheck,

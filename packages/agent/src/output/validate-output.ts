@@ -36,7 +36,7 @@ const options = {
   strict: false,
   logger: false,
   ownProperties: true,
-  // 19.99 is a multiple of 0.01, although 19.99 / 0.01 is no whole number.
+  // 19.99 is a multiple of 0.01, although 19.99 / 0.01 is not a whole number.
   multipleOfPrecision: 6,
   code: { regExp: linearPattern },
 } as const satisfies Options;

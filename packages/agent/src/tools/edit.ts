@@ -81,7 +81,7 @@ function lineEndingsOf(file: Buffer): (text: string) => string {
 }
 
 /**
- * Returns where a text is, also where it overlaps itself, and one place more than are replaced at most. Takes linear
+ * Returns the positions of a text, overlaps included, and one more than are replaced at most. Takes linear
  * time (Knuth, Morris and Pratt), unlike `indexOf`, which a hostile text would keep busy for minutes.
  */
 function findAll(file: Uint8Array, wanted: Uint8Array): number[] {
@@ -104,7 +104,7 @@ function findAll(file: Uint8Array, wanted: Uint8Array): number[] {
 
 const lineOf = (file: Uint8Array, at: number): number => countLines(file.subarray(0, at + 1));
 
-/** Says in what a text differs from the file that has no such text, and which line is the nearest. */
+/** Describes how a text differs from the file that does not contain it, and names the nearest line. */
 function describeMiss(file: Buffer, filePath: string, oldString: string): string {
   const miss = `oldString is not in ${filePath}`;
   if (file.length > MAX_COMPARED_BYTES || oldString.length > MAX_COMPARED_BYTES) return miss;

@@ -94,7 +94,7 @@ interface Answer {
   readonly url: URL;
 }
 
-/** Why there is no answer, for the model. */
+/** The reason for the missing answer, for the model. */
 interface Refusal {
   readonly refusal: JSONValue;
 }
@@ -137,7 +137,7 @@ async function follow(
       dispatcher: context.outside,
     };
     const response = await traceRequest("web", method, () => fetch(url, init));
-    context.meet({ kind: "web", name: hop.url.host });
+    context.addSources({ kind: "web", name: hop.url.host });
     const location = response.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
       return { response, url: hop.url };

@@ -1,4 +1,4 @@
-/** The eleven tools of the agent, those that options turn on, the one that submits the output of a run, and tools of clients and MCP servers. */
+/** The agent's eleven tools, optional ones, the output tool, and tools of clients and MCP servers. */
 
 import type { AGENT_TOOLS, RunOptions } from "@platform/endpoint/contract/run-options";
 import { processWide } from "@platform/kit/process-wide";

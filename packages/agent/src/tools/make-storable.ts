@@ -45,8 +45,8 @@ export function storableJson(value: object): string {
 }
 
 /**
- * Returns a JSON value with its keys in the order in which PostgreSQL returns them. What a model is sent from
- * memory is so the same, to the letter, as what it is sent from the database: providers cache by the letter.
+ * Returns a JSON value with its keys in the order in which PostgreSQL returns them. Requests from
+ * memory and from the database are then identical, which providers' caches require.
  */
 export function inStoredOrder<T>(value: T): T {
   const byLength = ([a]: [string, unknown], [b]: [string, unknown]) =>

@@ -8,7 +8,7 @@ const MAX_NAME_CHARS = 64;
 const PREFIX = "mcp__";
 export const TOOL_SEARCH = "tool_search";
 
-/** What a server says of a tool, as far as an agent uses it. */
+/** The parts of a server's tool definition that an agent uses. */
 export const toolDefinition = z.object({
   title: z.string().nullable(),
   description: z.string(),

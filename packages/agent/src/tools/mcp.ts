@@ -14,8 +14,8 @@ const MAX_LISTED_CHARS = 300;
 const found = z.object({ loaded: z.array(z.object({ name: z.string() })) });
 
 /**
- * Returns the names of the tools that a turn has loaded with `tool_search`, in their order. They follow from
- * committed results alone, so that a repeated step sends the same tools.
+ * Returns the names of the tools that a turn has loaded with `tool_search`, in order. They follow
+ * from committed results alone, so a repeated step sends the same tools.
  * @param messages of the turn's steps, with the results of its tools
  */
 function loadedTools(messages: readonly ModelMessage[]): string[] {
@@ -89,7 +89,7 @@ export function mcpAgentTool(
 ): Pick<AnyAgentTool, "name" | "run"> | undefined {
   if (name === TOOL_SEARCH && tools.length > MAX_TOOLS_SENT) return searchTool(tools);
   const called = mcpToolOf(tools, name);
-  // A name of its own would be a label of the metrics.
+  // The tool's own name would become a label of the metrics.
   return called && { name: "mcp", run: (input, context) => callTool(called, input, context) };
 }
 
@@ -97,10 +97,10 @@ const callTool: (
   called: McpTool,
   input: unknown,
   context: Parameters<AnyAgentTool["run"]>[1],
-) => Promise<JSONValue> = async (called, input, { callMcpTool, meet }) => {
+) => Promise<JSONValue> = async (called, input, { callMcpTool, addSources }) => {
   const parsed = z.record(z.string(), z.unknown()).safeParse(input ?? {});
   if (!parsed.success) return toolFailure("Invalid input: it must be an object");
-  meet({ kind: "mcp", name: called.server });
+  addSources({ kind: "mcp", name: called.server });
   return callMcpTool?.(called, parsed.data) ?? toolFailure("There is no such tool");
 };
 

@@ -85,13 +85,13 @@ async function documentIn(
   file: Uint8Array,
   filePath: string,
   pages: string | undefined,
-  { documents, signal, meet }: ToolContext,
+  { documents, signal, addSources }: ToolContext,
 ): Promise<DocumentText | string | undefined> {
   const format = formatOf(file, filePath);
   if (pages !== undefined && format !== "PDF") return `${filePath} is no PDF: omit pages`;
   if (!format) return undefined;
-  // Whoever has uploaded a document has seldom written it.
-  meet({ kind: "file", name: filePath });
+  // A document's uploader has seldom written it.
+  addSources({ kind: "file", name: filePath });
   const document = await readDocument(documents, format, file, signal);
   if (typeof document === "string") return `${filePath} ${document}`;
   if (pages === undefined || document.scannedPages) return document;

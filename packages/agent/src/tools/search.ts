@@ -20,7 +20,7 @@ export interface SearchAnswer {
   readonly results: readonly SearchResult[];
   /** The name of an index that stands in for the web; absent for a vendor's answer. */
   readonly source?: string;
-  /** What the search has cost in USD; null where the vendor's price is not known. */
+  /** The cost of the search in USD; null if the vendor's price is not known. */
   readonly costUsd: number | null;
 }
 

@@ -83,9 +83,9 @@ export async function showImage(
   { format, size }: ImageFile,
   file: Uint8Array,
   filePath: string,
-  { images, meet, sandbox }: ToolContext,
+  { images, addSources, sandbox }: ToolContext,
 ): Promise<JSONValue> {
-  meet({ kind: "file", name: filePath });
+  addSources({ kind: "file", name: filePath });
   if (!size) return toolFailure(`${filePath} is damaged or no ${format}`);
   const { width, height } = size;
   const about = `${format} image, ${width} x ${height} px, ${file.byteLength} bytes.`;

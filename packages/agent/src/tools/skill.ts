@@ -64,7 +64,7 @@ export const skill = agentTool({
         `There is no skill "${cut(name, 100).text}". Skills: ${cut(names, MAX_NAMES_CHARS).text}`,
       );
     }
-    if (loaded.isForeign) context.meet({ kind: "skill", name });
+    if (loaded.isForeign) context.addSources({ kind: "skill", name });
     await writeSkill(sandbox, loaded);
     const text = loaded.files.find(({ path }) => path === SKILL_FILE)?.text ?? "";
     const { source, version } = loaded;

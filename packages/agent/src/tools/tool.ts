@@ -50,7 +50,7 @@ export interface ToolContext {
   readonly documents: DocumentWork;
   readonly images: ImageInput;
   readonly skills: SkillLibrary;
-  /** Searches the web, and records what the search has cost. */
+  /** Searches the web, and records the cost of the search. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;
   /** Creates a task of the account, and resolves with it or `{error}`. */
   readonly scheduleTask: (input: unknown) => Promise<JSONValue>;
@@ -67,7 +67,7 @@ export interface ToolContext {
   /** Whether a person must approve requests to other hosts. */
   readonly asksForHosts: boolean;
   /** Notes that the output has content of a stranger. */
-  readonly meet: (...sources: UntrustedSource[]) => void;
+  readonly addSources: (...sources: UntrustedSource[]) => void;
   /** Calls a tool of an MCP server; absent in a turn without any. */
   readonly callMcpTool?: (
     tool: McpTool,

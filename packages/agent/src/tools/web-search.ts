@@ -22,7 +22,7 @@ export const webSearch = agentTool({
     domains: z.array(host).max(MAX_DOMAINS).optional().describe("Only results of these hosts"),
     since: z.iso.date().optional().describe("Only results of this day or later, as YYYY-MM-DD"),
   }),
-  async execute({ query, domains = [], since = null }, { network, searchWeb, meet }) {
+  async execute({ query, domains = [], since = null }, { network, searchWeb, addSources }) {
     const refusal = networkRefusal(network, "Web search");
     if (refusal !== null) return toolFailure(refusal);
     // Of a few hosts, a search of the whole web would find nothing that may be shown.
@@ -31,7 +31,7 @@ export const webSearch = agentTool({
     const sites = isNarrow ? hosts.map((host) => host.replace("*.", "")) : domains;
     const answer = await searchWeb({ query, domains: sites, since });
     if ("failure" in answer) return toolFailure(`The search ${answer.failure}`);
-    meet({ kind: "search", name: cut(query, 100).text });
+    addSources({ kind: "search", name: cut(query, 100).text });
     const allowed = answer.results.filter(({ url }) =>
       isHostAllowed(network, new URL(url).hostname),
     );
@@ -42,7 +42,7 @@ export const webSearch = agentTool({
 
 const found = z.object({ results: z.array(z.object({ title: z.string(), url: z.string() })) });
 
-/** Returns the sources that a call has returned, each with an id of its own. */
+/** Returns the sources of a call, each with a unique id. */
 export const sourcesOf = (callId: string, output: unknown) =>
   (found.safeParse(output).data?.results ?? []).map(({ title, url }, place) => ({
     type: "source-url" as const,

@@ -17,8 +17,8 @@ const QUESTIONS: Readonly<Record<ApprovalRequest["category"], string>> = {
 export const KINDS = Object.keys(QUESTIONS);
 
 /**
- * Returns what a request is about, as lines for a person: also its whole input, where the effect leaves a part out.
- * What cannot be seen is written out.
+ * Returns the content of a request as lines for a person, with its whole input if the effect omits
+ * a part. Invisible characters are written out.
  */
 export const describeRequest = ({
   category,

@@ -39,7 +39,7 @@ export const chat: Command = {
       if (line.trim() !== "") {
         const id = randomUUID();
         const events = send(line, id);
-        // In the order of the lines, also when the first one has to wait for its sandbox.
+        // In the order of the lines, even if the first one has to wait for its sandbox.
         const first = sent.then(() => events.next());
         sent = first.catch(() => {});
         printed = printed.then(async () => {

@@ -12,7 +12,7 @@ export interface Output {
   text(part: string): void;
   /** One JSON document to a line; only with `--json`. */
   event(value: unknown): void;
-  /** Not with `--json`, and not when stderr is no terminal. */
+  /** Not with `--json`, and only if stderr is a terminal. */
   progress(line: string): void;
   error(line: string): void;
 }

@@ -99,8 +99,8 @@ async function readSchema(file: string): Promise<Record<string, unknown>> {
 }
 
 /**
- * Waits for a run, and prints its output or its answer, or what it waits for. Resolves to 0 if the run has
- * completed, to 4 if it waits for approvals, and otherwise to 1.
+ * Waits for a run, and prints its output or its answer, or the requests it waits for. Resolves to 0
+ * if the run has completed, to 4 if it waits for approvals, and otherwise to 1.
  */
 export async function printRun(
   { client, out, signal }: Pick<Context, "client" | "out" | "signal">,

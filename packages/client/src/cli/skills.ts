@@ -88,7 +88,7 @@ async function importSkill(context: Context): Promise<number> {
   const update = "update" in found ? found.update : null;
   if (update) out.text(update.diff.endsWith("\n") ? update.diff : `${update.diff}\n`);
   const isAccepted = update !== null && (options.yes === true || (await confirm(context)));
-  // What has been shown, and nothing that has come since.
+  // Imports the reviewed content, without later changes.
   const imported = isAccepted ? await request({ accept: update.sha256 }) : found;
   out.result(imported, ({ skill }) => `${skill.name} ${skill.version}`);
   if (!("update" in imported) || imported.update === null) return 0;

@@ -13,7 +13,7 @@ import { UsageError } from "./usage-error.ts";
 const CONCURRENCY = 4;
 const CONTENT = "/api/workspace/files/content";
 
-/** What becomes of a file; the last three are left as they are. */
+/** The outcome for a file; the last three leave it unchanged. */
 type Outcome = "sent" | "fetched" | "unchanged" | "older" | "changed" | "unsafe";
 
 const WARNINGS: Partial<Readonly<Record<Outcome, string>>> = {

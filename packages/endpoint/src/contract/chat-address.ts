@@ -9,9 +9,9 @@ export interface ChatAddress {
 
 /** Returns the arguments of a SQL function that works on one chat. */
 export const chatArguments = ({ accountId, sessionId, chatId }: ChatAddress) => ({
-  p_account_id: accountId,
-  p_session_id: sessionId,
-  p_chat_id: chatId,
+  accountId,
+  sessionId,
+  chatId,
 });
 
 /** The errors of such a function, by its `missing` value. */

@@ -77,10 +77,10 @@ export interface ReadAnswer {
 }
 
 /**
- * Whose words an answer can have. `own`: those of the account, its organization, the operator and its vendors,
- * and none of a stranger. `chats`, `templates`, `skills`, `workspace`: those of rows of which the database knows
- * whether they are a stranger's (`meet_rows` in supabase/schemas/76_approvals.sql). A function returns the
- * strangers of this answer.
+ * Whose words an answer can have. `own`: words of the account, its organization, the operator and
+ * its vendors, and none of a stranger. `chats`, `templates`, `skills`, `workspace`: words of rows
+ * of which the database knows whether they are a stranger's (`meet_rows` in
+ * supabase/schemas/76_approvals.sql). A function returns the strangers of this answer.
  */
 type Words = "own" | StrangersIn | readonly StrangersIn[];
 type StrangersIn =

@@ -1,6 +1,6 @@
 /**
- * The effects of requests to this service. The agent's tool `fetch` asks for them before it makes a request, and the
- * endpoint refuses those of a run that were not asked for (`authorize` of the service). Both judge a request by this file.
+ * The effects of requests to this service. The agent's tool `fetch` asks for approval before a request, and
+ * the endpoint refuses unapproved ones of a run (`authorize` of the service). Both judge by this file.
  */
 import type { ApprovalCategory } from "./approvals.ts";
 import type { Contract } from "./contract.ts";

@@ -114,7 +114,7 @@ export function commaList<const T extends string>(name: string, allowed: readonl
     .meta({ override: { type: "string", pattern: `^${either}(,${either})*$` } });
 }
 
-/** `true` or `false` in a query string. It is no enum, whose texts would be documented beside the boolean. */
+/** `true` or `false` in a query string. An enum would document its texts beside the boolean. */
 export const queryBoolean = z
   .string()
   .check(({ value, issues }) => {

@@ -55,7 +55,7 @@ const BEFORE_FIRST = { at: "9999-12-31T23:59:59Z", id: "ffffffff-ffff-ffff-ffff-
 /** Returns the arguments of a SQL function that reads a page. */
 export function pageArguments({ limit, cursor }: PageRequest) {
   const { at, id } = cursor ?? BEFORE_FIRST;
-  return { p_limit: limit, p_after_at: at, p_after_id: id };
+  return { limit, afterAt: at, afterId: id };
 }
 
 export interface Page<T> {

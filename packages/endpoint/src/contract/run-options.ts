@@ -29,7 +29,7 @@ export const AGENT_TOOLS = [
   "make_media",
 ] as const;
 
-/** The name of a skill, as of the Agent Skills format. */
+/** The name of a skill, as defined by the Agent Skills format. */
 export const skillName = z
   .string()
   .max(64)
@@ -246,7 +246,7 @@ const isRemoved = (value: unknown): boolean =>
 
 /**
  * Returns the options that a body names as the database takes them, where null removes one.
- * @param changes the schema of the options, by default of those that everything with options has
+ * @param changes the schema of the options; by default, the options that all of them share
  */
 export const optionsIn = (body: RunOptionChanges, changes: z.ZodObject = runOptionChanges) =>
   Object.fromEntries(

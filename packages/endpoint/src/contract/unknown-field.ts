@@ -48,7 +48,7 @@ function nearestField({ path, known }: UnknownField, schema: z.ZodType): string 
 /** Returns a name without the differences between camelCase and snake_case. */
 const plain = (name: string): string => name.replaceAll("_", "").toLowerCase();
 
-/** Returns the paths of the fields that objects within objects have, but not those of only some kinds. */
+/** Returns the paths of the fields within objects, except fields that only some kinds have. */
 function fieldsOf(schema: z.ZodType, path: readonly string[]): readonly (readonly string[])[] {
   const inner = innermost(schema);
   if (inner instanceof z.ZodUnion && !(inner instanceof z.ZodDiscriminatedUnion)) {

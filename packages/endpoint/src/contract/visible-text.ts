@@ -2,8 +2,8 @@
  * Text of others as a person reads it before deciding on it: nothing in it is invisible, reorders what stands around
  * it, or pushes the rest out of sight.
  *
- * What cannot be seen is written between angle brackets: `⟨U+202E⟩`, `⟨1,997 blanks⟩`, `⟨12 line breaks⟩`,
- * `⟨3,000 characters left out⟩`. A `⟨` of the text is `⟨U+27E8⟩`, so no text can pretend to have such a mark.
+ * Writes invisible characters between angle brackets: `⟨U+202E⟩`, `⟨1,997 blanks⟩`, `⟨12 line breaks⟩`,
+ * `⟨3,000 characters left out⟩`. A `⟨` of the text is `⟨U+27E8⟩`, so no text can imitate such a mark.
  */
 
 /** A part of a text as it is shown. */

@@ -29,7 +29,7 @@ function mergeSchemas(parts: readonly Fields[]) {
   };
 }
 
-/** A header is no argument. */
+/** A header is not an argument. */
 function ofParameter(parameter: oas32.ParameterObject | oas32.ReferenceObject): Fields {
   if (!("name" in parameter)) return {};
   const { name, in: place, schema, description, required } = parameter;

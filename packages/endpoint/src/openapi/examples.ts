@@ -13,7 +13,7 @@ const exchange = z.object({
   response: z.object({
     status: z.int(),
     headers: texts,
-    /** Parsed JSON, or the text of an event stream; absent when there is no body. */
+    /** Parsed JSON, or the text of an event stream; absent if there is no body. */
     body: z.unknown().optional(),
   }),
 });

@@ -17,8 +17,8 @@ export function killGroup(leader: number | undefined): void {
 const PAGE_BYTES = 4096;
 
 /**
- * Returns the resident memory of a process and of all it started, in bytes: a confined program runs as a
- * grandchild of the spawned process. 0 where there is no `/proc`.
+ * Returns the resident memory of a process and all its descendants, in bytes: a confined program
+ * runs as a grandchild of the spawned process. 0 without `/proc`.
  */
 export async function residentBytes(pid: number | string | undefined): Promise<number> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { processWide, setProcessWide } from "../process-wide.ts";
 import { runtimePath } from "../runtime-path.ts";
 
-/** A program that Node runs in a process of its own, outside of the server's bundle. */
+/** A program that Node runs in a separate process, outside of the server's bundle. */
 interface Program {
   readonly path: string;
   /** The folders that it loads its modules from, without its packages. */

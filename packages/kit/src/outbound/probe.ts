@@ -23,7 +23,7 @@ export interface Probe {
 export interface Checkable {
   /**
    * Makes the cheapest requests that need the service's settings. Never throws, and costs no money.
-   * Absent where there is no service to ask.
+   * Absent if there is no service.
    */
   check?(deadline: AbortSignal): Promise<readonly Probe[]>;
 }

@@ -83,8 +83,8 @@ type Names<K extends Metric["kind"]> = {
 type Labels = Readonly<Record<string, string | number>>;
 
 /**
- * Adds to a counter. The first export of a counter is no increase to Prometheus: one that an alert
- * waits for is added 0 at the start.
+ * Adds to a counter. Prometheus does not count a counter's first export as an increase: one that an
+ * alert watches is added 0 at the start.
  */
 export function count(name: Names<"counter">, amount: number, labels: Labels = {}): void {
   instrument<Counter>(name)?.add(amount, labels);

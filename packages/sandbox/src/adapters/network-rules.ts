@@ -14,8 +14,8 @@ export interface NetworkRules {
 }
 
 /**
- * Throws unless the policies and the allowlist have the host, and it is no literal private address. The address that its name
- * resolves to is checked when the socket connects, by `lookupPublic`.
+ * Throws unless the policies and the allowlist have the host, and it is not a literal private
+ * address. `lookupPublic` checks the address that its name resolves to when the socket connects.
  */
 export function checkHost(url: URL, { allowedHosts, policies = [] }: NetworkRules): void {
   const refusal = hostRefusal(policies, url.hostname);

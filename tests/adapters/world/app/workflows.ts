@@ -1,7 +1,7 @@
 /**
- * What the conformance suite runs on every World. The first five are those of the Workflow SDK's own
- * testing package. Each workflow has a step `pause` at which the suite may kill the process, and
- * notes what its steps did in a file named by `key`.
+ * The workflows that the conformance suite runs on every World. The first five come from the
+ * Workflow SDK's testing package. Each workflow has a step `pause` at which the suite may kill the
+ * process, and records the effects of its steps in a file named by `key`.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -75,7 +75,7 @@ export async function collect(key: string, token: string, metadata: string) {
   return collected;
 }
 
-/** The first attempt asks for a later one; the time must have come, whatever happened meanwhile. */
+/** The first attempt asks for a later one, which must not run early, whatever happens in between. */
 async function retried(key: string) {
   "use step";
   const { attempt } = getStepMetadata();
@@ -144,7 +144,7 @@ export async function sleeps(key: string) {
   return (await now()) - started;
 }
 
-/** A wait that nobody sits out: the suite wakes it. */
+/** A wait longer than any test: the suite wakes it. */
 export async function sleepsForLong(key: string) {
   "use workflow";
   await pause(key);

@@ -50,7 +50,7 @@ const authentication = {
   none: "No credential",
 };
 
-/** One endpoint: what it does, what it takes, what it answers, and a recorded exchange. */
+/** One endpoint: its description, request, response and a recorded exchange. */
 function Operation({ operation }: { readonly operation: ReferenceOperation }) {
   const { id, contract, description, parameters, body, answers, errors, example, curl } = operation;
   const { method, path, summary, auth } = contract;
@@ -124,7 +124,7 @@ interface FieldsProps {
   readonly title: string;
   readonly note?: string | undefined;
   readonly fields: readonly ReferenceField[];
-  /** What a request takes is shown at once; what comes back is long, and has an example. */
+  /** The request is expanded; the response is long and has an example. */
   readonly isOpen?: boolean;
 }
 

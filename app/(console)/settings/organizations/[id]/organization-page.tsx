@@ -83,7 +83,7 @@ function Heading({ organization, onSaved }: HeadingProps) {
           icon={MicVocal}
           variant="outline"
           onClick={() => {
-            // Who is limited to artists cannot act for the organization.
+            // A member limited to artists cannot act for the organization.
             if (organization.artist_ids === null) chooseOrganization({ id, name });
             router.push("/artists");
           }}

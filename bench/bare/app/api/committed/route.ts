@@ -20,9 +20,9 @@ const dirty = new Set<Turn>();
 let isWriting = false;
 
 /**
- * A chat turn with the least that makes it durable: its message is stored, each chunk is committed before anyone
- * sees it, in one write at a time for all turns, and its answer is stored. There is no authentication, no limit and
- * no process that takes over.
+ * A chat turn with the minimum that makes it durable: its message is stored, each chunk is
+ * committed before it is sent, in one write at a time for all turns, and its answer is stored.
+ * There is no authentication, no limit and no process that takes over.
  */
 export async function POST(request: Request): Promise<Response> {
   database ??= open();

@@ -24,7 +24,7 @@ const toCount = (value: unknown): number | undefined => {
 
 export function parseObject(text: string): Fields | undefined {
   try {
-    // Arguments that are no text would lose the digits of their numbers.
+    // Arguments that are not text would lose the digits of their numbers.
     return toFields(
       JSON.parse(/"arguments"\s*:\s*[{[]/.test(text) ? quoteLargeIntegers(text) : text),
     );

@@ -119,7 +119,7 @@ const MAX_REPETITIONS = 5;
 const MAX_ERROR_CHARS = 20_000;
 const MAX_MODELS = 1_000;
 
-/** What a server accepts, by its models, as it has said in this process. */
+/** The fields that a server accepts, by model, as learned in this process. */
 export class RefusedFields {
   readonly #forms = new Map<string, ReadonlyMap<string, Form>>();
   /** The name under which the server sends reasoning, and gets it back. */
@@ -130,7 +130,7 @@ export class RefusedFields {
     if (field === REASONING || field === "reasoning") this.#reasoning = field;
   }
 
-  /** Returns a `fetch` that sends what the server accepts. */
+  /** Returns a `fetch` that sends only accepted fields. */
   wrap(send: typeof fetch): typeof fetch {
     return async (input, init) => {
       const body = bodyOf(init?.body);
@@ -163,7 +163,7 @@ export class RefusedFields {
     })(body);
   }
 
-  /** What a request has led to an answer without counts for the next ones. */
+  /** The form of a request that succeeded is used for the next ones. */
   #learn(model: string, learned: readonly Form[]): void {
     if (learned.length === 0) return;
     if (this.#forms.size >= MAX_MODELS) this.#forms.clear();

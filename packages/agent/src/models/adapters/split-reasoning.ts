@@ -1,4 +1,4 @@
-/** Puts together what a model server has cut apart, and takes reasoning out of a text. */
+/** Joins parts that a model server has split, and extracts reasoning from a text. */
 
 /** The tags of reasoning by the models that write them, where the server has no parser for it. */
 const TAGS: readonly (readonly [open: string, close: string])[] = [
@@ -20,7 +20,7 @@ export function createTagReader() {
   let state: "start" | "reasoning" | "text" = "start";
   let held = "";
   let close = "";
-  /** White space beside a tag is no part of the text. */
+  /** White space beside a tag is not part of the text. */
   let trims = false;
   const trimmed = (text: string): string => {
     const rest = trims ? text.trimStart() : text;

@@ -31,7 +31,7 @@ export type Fault =
       readonly isStored: boolean;
       readonly retryAfter: string | null;
     }
-  /** There was no connection, no JSON, or JSON of an unexpected shape. */
+  /** The connection failed, or the response was not JSON or had an unexpected shape. */
   | { readonly kind: "broken"; readonly step: string }
   /** The model itself failed. */
   | { readonly kind: "failed" }

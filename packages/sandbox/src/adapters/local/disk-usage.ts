@@ -1,7 +1,7 @@
 /**
- * How much of the quota is used. Reservations only add, so the figure costs nothing to maintain. The folder is
- * measured when it reaches the limit, which accounts for deletions, and each time that a part of the quota has been
- * reserved, which bounds what others have written meanwhile: another server, and who changes files during a command.
+ * The used part of the quota. Reservations only add, so the figure costs nothing to maintain. The folder is
+ * measured when it reaches the limit, which accounts for deletions, and each time that a part of the quota
+ * has been reserved, which bounds concurrent writes by another server or by file changes during a command.
  */
 import { type Dirent, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -60,8 +60,8 @@ export async function createFolder(
 }
 
 /**
- * Returns the size of a session's files in bytes; null when there is no folder. A folder that cannot be measured counts
- * as full.
+ * Returns the size of a session's files in bytes; null if the folder does not exist. A folder that
+ * cannot be measured counts as full.
  */
 export const bytesOf = (folder: string, diskQuota: number): Promise<number | null> =>
   measureFolder(folder, MAX_MEASURED_FILES).then(
@@ -130,7 +130,7 @@ export async function stageUpload<T>(
   }
 }
 
-/** The prefix of marks, by which an upload is told from the files of a command that runs at the same time. */
+/** The prefix of marks, which distinguishes an upload from the files of a concurrent command. */
 export const KEPT_PREFIX = `${STAGED_PREFIX}kept-`;
 
 /**

@@ -144,7 +144,7 @@ export class JailPool {
         lane.waiting -= 1;
         if (lane.waiting === 0) this.#retire(key, lane);
       });
-    // A caller that aborts gets its answer immediately, also while it waits.
+    // A caller that aborts gets its answer immediately, even while it waits.
     return new Promise((resolve, reject) => {
       const abort = () => resolve(aborted);
       if (signal?.aborted) abort();

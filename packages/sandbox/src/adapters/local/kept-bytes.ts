@@ -35,7 +35,7 @@ export function inputOf(bytes: Uint8Array, isText = textInput.getStore() ?? fals
   return unsafeBytesFromLatin1(isKept ? keptText(buffer) : buffer.toString("latin1"));
 }
 
-/** Returns a result whose output is bytes if its text has some that are no text. */
+/** Returns a result whose output is bytes if its text has some that are not text. */
 export function restoreBytes(result: ExecResult): ExecResult {
   const bytes = stdoutKind(result) === "text" ? keptBytes(result.stdout) : null;
   if (!bytes) return result;
@@ -52,7 +52,7 @@ const accounted = (result: ExecResult, bytes: number): ExecResult => {
 /** Returns a text as it is shown. */
 export const shownText = (text: string): string => keptBytes(text)?.toString() ?? text;
 
-/** Returns the bytes of a text that has some that are no text; null for any other. */
+/** Returns the bytes of a text that has some that are not text; null for any other. */
 export function keptBytes(text: string): Buffer | null {
   if (text.isWellFormed()) return null;
   const pieces = text.match(/[\udc80-\udcff]+|[^\udc80-\udcff]+/gu) ?? [];

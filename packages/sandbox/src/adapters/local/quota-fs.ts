@@ -154,7 +154,7 @@ export class QuotaFs extends ReadWriteFs {
     try {
       for (const name of path.split("/").filter(Boolean)) {
         const exact = lstatSync(this.#real(`${found}/${name}`), { throwIfNoEntry: false });
-        // What is behind a symbolic link must not be read.
+        // The target of a symbolic link must not be read.
         if (exact?.isSymbolicLink()) return path;
         const wanted = name.normalize("NFC");
         const names = exact ? [] : readdirSync(this.#real(found));
@@ -203,7 +203,7 @@ type ReadEncoding = Parameters<IFileSystem["readFile"]>[1];
 const encodingOf = (options: Encoding | ReadEncoding) =>
   typeof options === "object" ? options.encoding : options;
 
-/** Returns the bytes of a text in which bytes that are no text are kept. */
+/** Returns the bytes of a text that preserves bytes that are not text. */
 const bytesOf = (text: FileContent, options: Encoding): FileContent =>
   (typeof text === "string" && encodingOf(options) !== "binary" && keptBytes(text)) || text;
 

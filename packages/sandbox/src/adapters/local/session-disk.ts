@@ -42,7 +42,7 @@ export class SessionDisk {
     this.#usage = usage;
   }
 
-  /** Throws for whatever is neither a file nor a folder. */
+  /** Throws for anything other than a file or a folder. */
   stat(names: Names): Stats {
     return statOf(this.#locate(names));
   }

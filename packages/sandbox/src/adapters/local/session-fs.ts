@@ -59,8 +59,8 @@ export class SessionFs extends MountableFs {
   }
 
   /**
-   * Finds an entry whose name differs only in its Unicode normalization. Keeps the slash at the end of a path at which
-   * there is no folder: the shell would make a file there, and `cp song.wav workspace/` would lose it.
+   * Finds an entry whose name differs only in its Unicode normalization. Keeps the slash at the end of a
+   * path without a folder: the shell would make a file there, and `cp song.wav workspace/` would lose it.
    */
   override resolvePath(base: string, path: string): string {
     const resolved = super.resolvePath(base, path);

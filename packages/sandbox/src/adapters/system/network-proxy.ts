@@ -154,7 +154,7 @@ function forward(
   });
 }
 
-/** @throws Error when there must be no tunnel to this host */
+/** @throws Error if a tunnel to this host is not permitted */
 function tunnelTarget(authority: string, rules: NetworkRules): { host: string; port: number } {
   const url = URL.parse(`https://${authority}`);
   if (!url) throw new Error("Network access denied: no host");

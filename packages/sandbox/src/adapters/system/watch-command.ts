@@ -1,4 +1,4 @@
-/** Watches what one command of the system sandbox uses of this machine. */
+/** Watches one command's use of this machine in the system sandbox. */
 import type { StatsFs } from "node:fs";
 import { readdir, readFile, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -92,8 +92,8 @@ async function measureProcesses(program: string): Promise<{ bytes: number; proce
 }
 
 /**
- * Measures the files that processes of the namespace hold open and that are in no folder any more. Each thread can have
- * descriptors of its own.
+ * Measures the unlinked files that processes of the namespace hold open. Each thread can have
+ * separate descriptors.
  *
  * @returns null when a process hides its descriptors, or has too many
  */

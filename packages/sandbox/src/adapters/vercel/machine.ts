@@ -41,7 +41,7 @@ first() { \${now:+"$now" -o0} head -c "$1"; cat >/dev/null; }
 
 /**
  * The first $2 entries of the folder $1: name, type, size and time, between tabs and ended by NUL,
- * because a name may hold anything else. The exit codes of a path that is no folder are its own.
+ * because a name may hold anything else. A path that is not a folder has its own exit codes.
  */
 const LIST_FOLDER = `export LC_ALL=C
 [ -e "$1" ] || exit ${LIST_MISSING}
@@ -49,7 +49,7 @@ const LIST_FOLDER = `export LC_ALL=C
 find -L "$1/" -mindepth 1 -maxdepth 1 \\( -type f -o -type d \\) -printf '%f\\t%y\\t%s\\t%T@\\0' |
   sort -z | head -z -n "$2"`;
 
-/** The first $2 entries below the folder $1, as of `LIST_FOLDER`, with their paths. */
+/** The first $2 entries below the folder $1, in the format of `LIST_FOLDER`, with their paths. */
 const LIST_TREE = `export LC_ALL=C
 [ -e "$1" ] || exit ${LIST_MISSING}
 [ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] || exit ${LIST_REFUSED}

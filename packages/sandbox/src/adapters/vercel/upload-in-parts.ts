@@ -38,7 +38,7 @@ export interface PartsMachine {
 /**
  * Collects the content, part by part, in a hidden folder beside the target, and moves it there when
  * it is complete. The folder is removed when that fails.
- * @param state as of `stateOf`
+ * @param state from `stateOf`
  */
 export async function uploadInParts(
   target: string,
@@ -71,7 +71,7 @@ export async function uploadInParts(
   }
 }
 
-/** Returns what a script compares with a file's size and time: `none` for no file, empty for any. */
+/** Returns the value that a script compares with a file's size and time: `none` for no file, empty for any. */
 export function stateOf(expected: ExpectedFile | undefined): string {
   if (!expected) return expected === null ? "none" : "";
   return `${expected.size} ${(Date.parse(expected.modifiedAt) / 1000).toFixed(3)}`;

@@ -4,7 +4,7 @@ const db = createClient(process.env.SUPABASE_URL ?? "", process.env.SUPABASE_SEC
   auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
 });
 
-/** One call of the database and its answer as it is: nobody is asked who they are. */
+/** One call of the database and its unchanged answer, without authentication. */
 export async function GET(
   request: Request,
   { params }: { params: Promise<{ name: string }> },

@@ -101,7 +101,7 @@ const finishOf = (reply: Reply): LanguageModelV4FinishReason =>
 /** The facts before a message, as JSON has them. */
 const FACTS = /\[Facts from the platform, not from the user\] .*?\\n\\n/g;
 
-/** Estimates four characters a token, because there is no tokenizer. */
+/** Estimates four characters a token, because the embedded model has no tokenizer. */
 function usageOf(options: LanguageModelV4CallOptions, written: number): LanguageModelV4Usage {
   // Without the facts, whose date has another length each day: a prompt has the same size whenever it is sent.
   const prompt = JSON.stringify(options.prompt).replace(FACTS, "");

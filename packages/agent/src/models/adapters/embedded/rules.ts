@@ -136,7 +136,7 @@ function toInput(json: string): ToolRequest["input"] {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // It is not JSON.
+    // Not JSON.
   }
   return { output: json };
 }

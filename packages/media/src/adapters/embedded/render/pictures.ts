@@ -63,7 +63,7 @@ export async function readImage(path: string, field: string): Promise<Image> {
   }
 }
 
-/** What stores ask of covers, in pixels. */
+/** The side of covers that stores require, in pixels. */
 const COVER_SIDE = 3_000;
 
 /**

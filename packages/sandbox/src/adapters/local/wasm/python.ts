@@ -216,7 +216,7 @@ function environmentOf({ exportedEnv, cwd }: CommandContext): Record<string, str
   };
 }
 
-/** Writes the files by which CPython finds its library, and the modules that explain what is missing. */
+/** Writes the files by which CPython finds its library, and the modules that explain missing ones. */
 function installLibrary(
   fs: EmscriptenFs,
   { library, openpyxl, zones }: Omit<Loaded, "createModule" | "code">,
@@ -259,7 +259,7 @@ os.system = _refuse("Python cannot start programs in this sandbox")
 sys.path.append("${OPENPYXL_ZIP}")
 `;
 
-/** Its lines would be shown at its end, as of any program that does not write to a terminal. */
+/** Otherwise its lines would be shown at its end, because it does not write to a terminal. */
 const LIVE_SITE = "import sys\nsys.stdout.reconfigure(line_buffering=True)\n";
 
 const NO_SQLITE =

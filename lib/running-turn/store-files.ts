@@ -12,11 +12,11 @@ import { storeUpload } from "@platform/sandbox/store-upload";
 import type { FileUIPart, UIMessage } from "ai";
 
 /** More files of a conversation that a client sends again and again stay as they are. */
-const MAX_LANDED_FILES = 50;
+const MAX_STORED_FILES = 50;
 
 const HOME_URL = "sandbox:/home/agent/";
 
-export interface LandedFiles {
+export interface StoredFiles {
   readonly history: readonly UIMessage[];
   /** The messages of `history` whose parts differ from the stored ones. */
   readonly changed: readonly UIMessage[];
@@ -28,15 +28,15 @@ export interface LandedFiles {
  * @param fetchFile resolves to the bytes at a URL
  * @param signal the stop of the turn: files that it keeps from being fetched are not marked
  */
-export async function landFiles(
+export async function storeFiles(
   stored: readonly UIMessage[],
   sandbox: Sandbox,
   fetchFile: (url: URL) => Promise<Uint8Array>,
   signal: AbortSignal,
-): Promise<LandedFiles> {
+): Promise<StoredFiles> {
   const changed: UIMessage[] = [];
   const history: UIMessage[] = [];
-  let left = MAX_LANDED_FILES;
+  let left = MAX_STORED_FILES;
   const read = async ({ url }: FileUIPart) => {
     if (isDataUrl(url)) return decode(url);
     return signal.aborted ? null : fetchFile(new URL(url)).catch(refusalIn);
@@ -49,18 +49,18 @@ export async function landFiles(
         continue;
       }
       const bytes = await read(part);
-      if (bytes instanceof Uint8Array) parts.push(await land(part, bytes, sandbox));
+      if (bytes instanceof Uint8Array) parts.push(await store(part, bytes, sandbox));
       else parts.push(signal.aborted ? part : markUnfetchable(part, bytes));
     }
     const isChanged = parts.some((part, index) => part !== message.parts[index]);
-    const landed = isChanged ? { ...message, parts } : message;
-    if (isChanged) changed.push(landed);
-    history.unshift(landed);
+    const updated = isChanged ? { ...message, parts } : message;
+    if (isChanged) changed.push(updated);
+    history.unshift(updated);
   }
   return { history, changed };
 }
 
-async function land(part: FileUIPart, bytes: Uint8Array, sandbox: Sandbox): Promise<FileUIPart> {
+async function store(part: FileUIPart, bytes: Uint8Array, sandbox: Sandbox): Promise<FileUIPart> {
   const subtype = /^[\w-]+\/([a-z0-9]+)$/.exec(part.mediaType)?.[1];
   const name = part.filename || (subtype === undefined ? "file" : `file.${subtype}`);
   try {
