@@ -1,48 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "../../tests/support/harness/stack.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** The ids of one row of every kind that belongs to an account. */
-export interface Rows {
-  readonly session: string;
-  readonly emptySession: string;
-  readonly chat: string;
-  readonly turn: string;
-  readonly run: string;
-  readonly template: string;
-  readonly key: string;
-  readonly taskRun: string;
-  readonly finishedTaskRun: string;
-  /** Of the finished task run. */
-  readonly generationEffect: string;
-  /** The artist that it was for, deleted since. */
-  readonly formerArtist: string;
-  readonly file: string;
-  readonly organization: string;
-  readonly artist: string;
-  readonly sentInvitation: string;
-  readonly receivedInvitation: string;
-  readonly webhook: string;
-  readonly mcpServer: string;
-  readonly delivery: string;
-  readonly task: string;
-  readonly firing: string;
-  readonly request: string;
-  readonly share: string;
-  readonly compaction: string;
-  /** A file in the account's workspace, which no version before the baseline has. */
-  readonly workspaceFile: string;
-  /** Proposals for the artist's memory: one to decide, and one that is leased under its own id. */
-  readonly proposal: string;
-  readonly dueProposal: string;
-  readonly address: string;
-  readonly approval: string;
-  readonly rule: string;
-  readonly trigger: string;
-  readonly pendingTrigger: string;
-}
+/** The ids of one row of every kind that belongs to an account, as `noRows` has them. */
+export type Rows = ReturnType<typeof noRows>;
 
 /** Ids of the same form that no row has. */
-export const noRows = (): Rows => ({
+export const noRows = () => ({
   session: randomUUID(),
   emptySession: randomUUID(),
   chat: randomUUID(),
@@ -51,8 +15,10 @@ export const noRows = (): Rows => ({
   template: randomUUID(),
   key: randomUUID(),
   taskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  /** Of the finished task run. */
   generationEffect: randomUUID(),
   finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  /** The artist that the finished task run was for, deleted since. */
   formerArtist: randomUUID(),
   file: `${randomUUID().replaceAll("-", "")}.png`,
   organization: randomUUID(),
@@ -67,7 +33,9 @@ export const noRows = (): Rows => ({
   request: randomUUID(),
   share: randomUUID(),
   compaction: randomUUID(),
+  /** A file in the workspace of the artist. */
   workspaceFile: `${randomUUID()}.txt`,
+  /** Proposals for the artist's memory: one to decide, and one that is leased under its own id. */
   proposal: randomUUID(),
   dueProposal: randomUUID(),
   address: randomUUID(),
@@ -237,58 +205,19 @@ async function createMembership({ sql }: Transaction, account: string, ids: Rows
     from accounts where id = ${account}`;
 }
 
-/** Everything that an account owns, to compare before and after. */
-export async function ownedRows({ sql }: Transaction, account: string): Promise<unknown> {
-  const [row] = await sql`
-    select
-      (select jsonb_agg(to_jsonb(r) order by r.id) from sessions r where r.account_id = ${account}) as sessions,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from chats r where r.account_id = ${account}) as chats,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from messages r
-        join chats c on c.id = r.chat_id where c.account_id = ${account}) as messages,
-      (select jsonb_agg(to_jsonb(r) order by r.message_id) from message_feedback r
-        where r.account_id = ${account}) as feedback,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from chat_shares r where r.account_id = ${account}) as shares,
-      (select jsonb_agg(to_jsonb(r) order by r.position) from shared_messages r
-        where r.account_id = ${account}) as shared_messages,
-      (select jsonb_agg(to_jsonb(r) order by r.position) from shared_files r
-        where r.account_id = ${account}) as shared_files,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from turns r where r.account_id = ${account}) as turns,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from api_keys r where r.account_id = ${account}) as keys,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from task_runs r where r.account_id = ${account}) as task_runs,
-      (select jsonb_agg(to_jsonb(r) order by r.name) from media_files r where r.account_id = ${account}) as files,
-      (select to_jsonb(r) from accounts r where r.id = ${account}) as account,
-      (select jsonb_agg(to_jsonb(r) || to_jsonb(o) order by r.organization_id)
-        from organization_accounts r join accounts o on o.id = r.organization_id
-        where r.account_id = ${account}) as memberships,
-      (select jsonb_agg(to_jsonb(o) order by o.id)
-        from organization_accounts r join accounts o on o.id = r.account_id
-        where r.organization_id = ${account}) as artists,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from organization_invitations r
-        where r.organization_id in (
-            select organization_id from organization_accounts where account_id = ${account})
-          or r.email = (select email from accounts where id = ${account})) as invitations,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from webhooks r where r.account_id = ${account}) as webhooks,
-      (select jsonb_agg(to_jsonb(r) || to_jsonb(t) || to_jsonb(a)) from mcp_servers r
-        join mcp_authorizations a on a.server_id = r.id
-        join mcp_tools t on t.server_id = r.id where r.account_id = ${account}) as mcp_servers,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from webhook_deliveries r where r.account_id = ${account}) as deliveries,
-      (select jsonb_agg(to_jsonb(r)) from scheduled_prompts r where r.account_id = ${account}) as tasks,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from scheduled_firings r
-        where r.account_id = ${account}) as firings,
-      (select jsonb_agg(to_jsonb(r)) from deliveries r where r.account_id = ${account}) as mails,
-      (select jsonb_agg(to_jsonb(r)) from delivery_addresses r where r.account_id = ${account}) as addresses,
-      (select jsonb_agg(to_jsonb(r)) from task_triggers r where r.account_id = ${account}) as triggers,
-      (select jsonb_agg(to_jsonb(r)) from trigger_events r where r.account_id = ${account}) as events,
-      (select jsonb_agg(to_jsonb(r)) from requests r where r.account_id = ${account}) as requests,
-      (select jsonb_agg(to_jsonb(f) || to_jsonb(v) || to_jsonb(w) order by f.id, v.number)
-        from organization_accounts r
-        join workspaces w on w.id = r.account_id
-        join workspace_files f on f.workspace_id = w.id
-        join workspace_versions v on v.file_id = f.id
-        where r.organization_id = ${account}) as workspace,
-      (select jsonb_agg(to_jsonb(r) order by r.id) from memory_proposals r
-        where r.account_id = ${account}) as proposals,
-      (select count(*) from removals r where r.owner_id = ${account}) as removals`;
-  return { ...row };
+/** The tables whose rows name the account, organization or artist that they belong to, with that column. */
+const owned = await sql<{ table: string; column: string }[]>`
+  select c.table_name as table, c.column_name as column
+  from information_schema.columns c join information_schema.tables using (table_schema, table_name)
+  where table_schema = 'public' and table_type = 'BASE TABLE'
+    and (c.column_name in ('account_id', 'owner_id', 'organization_id', 'workspace_id')
+      or (c.table_name in ('accounts', 'workspaces') and c.column_name = 'id'))`;
+
+/** Everything that an account, its organization and its artist own, to compare before and after. */
+export async function ownedRows({ sql }: Transaction, ids: readonly string[]): Promise<unknown> {
+  const rows = owned.map(
+    ({ table, column }) =>
+      `select '${table}' as name, to_jsonb(r)::text as row from ${table} r where ${column} = any ($1)`,
+  );
+  return sql.unsafe(`${rows.join(" union all ")} order by 1, 2`, [[...ids]]);
 }

@@ -27,6 +27,22 @@ export class Transaction {
     }
   }
 
+  /** @returns the result of work whose changes are undone. */
+  async undone<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let result: { readonly value: T } | undefined;
+    const done = new Error("undone");
+    try {
+      await this.sql.savepoint(async (savepoint) => {
+        result = { value: await work(new Transaction(savepoint)) };
+        throw done;
+      });
+    } catch (error) {
+      if (error !== done) throw error;
+    }
+    if (!result) throw done;
+    return result.value;
+  }
+
   /** @returns how many rows of a table the work reads. */
   async rowsRead(table: string, work: () => Promise<unknown>): Promise<number> {
     const count = async () => {

@@ -1,20 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
-import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 
 const PATH = "/api/accounts/me";
-
-describe("GET /api/accounts/id 200", () => {
-  test("is the account of the key and of the bearer", async () => {
-    const { id, withKey, withBearer } = await createPerson();
-    for (const caller of [withKey, withBearer]) {
-      const answer = await caller.get("/api/accounts/id");
-      expect([answer.status, answer.body]).toEqual([200, { status: "success", accountId: id }]);
-    }
-  });
-});
 
 describe("GET /api/accounts/me 200", () => {
   test("is the account, its organizations with the role in each, and the credential", async () => {
@@ -97,20 +86,5 @@ describe("PATCH /api/accounts/me 200", () => {
       account: { name: "Ada Marin", image: null, monthly_budget_usd: null, timezone: null },
     });
     expect((await withKey.get(PATH)).body).toEqual(cleared.body);
-  });
-});
-
-describe("PATCH /api/accounts/me 400", () => {
-  test.each([
-    [{ name: " " }, "name must not be empty"],
-    [{ name: "a".repeat(101) }, "name must be at most 100 characters"],
-    [{ name: "two\nlines" }, "name must be a single line"],
-    [{ image: "http://example.com/a.png" }, "image must be an https URL"],
-    [{ monthly_budget_usd: -1 }, "monthly_budget_usd must be at least 0"],
-    [{ monthly_budget_usd: "5" }, "monthly_budget_usd must be a number"],
-    [{ timezone: "+02:00" }, "timezone must be an IANA time zone"],
-  ])("%j is refused", async (body, error) => {
-    const { withKey } = await createPerson();
-    expectError(await withKey.patch(PATH, body), 400, "error", error);
   });
 });

@@ -69,20 +69,6 @@ describe("POST /api/artists", () => {
     expect((await stranger.withKey.get(pathOf(artist))).status).toBe(404);
   });
 
-  test("400: name, label and image are checked", async () => {
-    const { withKey } = await createPerson();
-    for (const body of [
-      {},
-      { name: "a\nb" },
-      { name: "a", label: "" },
-      { name: "a", label: "a\nb" },
-      { name: "a", image: "http://example.com" },
-      { name: "a", catalog_artist_id: "../etc" },
-    ]) {
-      expect((await withKey.post("/api/artists", body)).status).toBe(400);
-    }
-  });
-
   test("403: at most 1,000, also when two are created at once", async () => {
     const { id, withKey } = await createPerson();
     await sql`with made as (

@@ -110,31 +110,6 @@ describe("GET /api/catalog/artist/albums 200", () => {
   });
 });
 
-describe("GET /api/catalog/artist/albums 400", () => {
-  const groups =
-    "include_groups must be a comma-separated list of album, single, appears_on, compilation";
-  const market = "market must be an ISO 3166-1 alpha-2 country code";
-  test.each([
-    ["", "id is required"],
-    ["id=", "id has an invalid format"],
-    ["id=a-b", "id has an invalid format"],
-    [`id=${"a".repeat(65)}`, "id has an invalid format"],
-    ["id=..%2Fme", "id has an invalid format"],
-    ["id=a&include_groups=", groups],
-    ["id=a&include_groups=album,ep", groups],
-    ["id=a&market=XX", market],
-    ["id=a&market=from_token", market],
-    ["id=a&limit=0", "limit must be at least 1"],
-    ["id=a&limit=51", "limit must be at most 50"],
-    ["id=a&offset=-1", "offset must be at least 0"],
-  ])("%s is refused", async (query, sentence) => {
-    const answer = await client().get(`${path}?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ error: { status: 400, message: sentence } });
-    expectErrorShape(answer, "catalog");
-  });
-});
-
 describe("GET /api/catalog/artist/albums 404", () => {
   test("an artist that the catalog does not have", async () => {
     const answer = await client().get(`${path}?id=nobody`);

@@ -153,21 +153,6 @@ describe("a run with an output schema", () => {
     expect(JSON.stringify(answer.parts)).toContain("Really.");
   });
 
-  it("may have been asked before it corrects its output", async () => {
-    const script = answers(
-      [{ text: "Done." }],
-      [submit({})],
-      [{ tool: "bash", input: { command: "echo checked" } }],
-      [submit(valid)],
-    );
-    const { ended } = await run("output-asked-corrected", invoice, script);
-    expect(ended).toMatchObject({ status: "completed", output: valid });
-    for (const [n, { messages }] of model.callsOf("output-asked-corrected").entries()) {
-      const before = model.callsOf("output-asked-corrected")[n - 1]?.messages ?? [];
-      expect(messages.slice(0, before.length)).toEqual(before);
-    }
-  });
-
   it.each([
     ["a list", { type: "array", items: { type: "integer" }, minItems: 1 }, [1, 2], []],
     ["null", { type: "null" }, null, 1],

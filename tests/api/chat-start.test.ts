@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
@@ -62,19 +61,6 @@ describe("POST /api/chat 200", () => {
     expect(chat.activeStreamId).toBe(stream.runId);
     await conversation.stop();
     await stream.ended;
-  });
-
-  it("gives a retry of the running message the same stream", async () => {
-    const { conversation } = await open();
-    const message = [{ id: "same", content: "run: sleep 100" }];
-    const first = await conversation.send(message);
-    const second = await conversation.send(message);
-    expect(second.status).toBe(200);
-    expect(second.runId).toBe(first.runId);
-    await conversation.stop();
-    expect(await second.ended).toEqual(await first.ended);
-    expectCompleteTurn(first.frames);
-    expect((await conversation.read()).messages).toHaveLength(2);
   });
 });
 
@@ -168,6 +154,7 @@ describe("POST /api/chat 400", () => {
     ["an unknown model", { model: "none-such" }, /^model must be one of the available models$/],
     ["an unknown fallback", { fallback_models: ["none-such"] }, /fallback_models/],
     ["an unknown effort", { effort: "most" }, /effort/],
+    ["an unknown onBusy", { onBusy: "wait" }, /^onBusy must be one of/],
     ["an unknown policy", { approvals: { bash: "never" } }, /approvals/],
     ["a policy of an unknown effect", { approvals: { shell: "ask" } }, /approvals/],
     ["a network without a mode", { network: { hosts: ["a.example"] } }, /network/],
@@ -211,26 +198,6 @@ describe("POST /api/chat 400", () => {
   });
 });
 
-describe("POST /api/chat 404", () => {
-  it("for a session or chat that is missing, or a chat of another session", async () => {
-    const { person, conversation } = await open();
-    const other = await openConversation(person.withKey);
-    for (const [sessionId, chatId, sentence] of [
-      [randomUUID(), conversation.chatId, "Session not found"],
-      [conversation.sessionId, randomUUID(), "Chat not found"],
-      [conversation.sessionId, other.chatId, "Chat not found"],
-    ]) {
-      const answer = await person.withKey.post("/api/chat", {
-        sessionId,
-        chatId,
-        messages: [{ id: "m", content: "hello" }],
-      });
-      expectError(answer, 404, "message", sentence);
-    }
-    expect((await other.read()).messages).toEqual([]);
-  });
-});
-
 describe("POST /api/chat 409", () => {
   it("while the chat names a turn that has ended, which no request can end", async () => {
     const { conversation } = await open();
@@ -241,22 +208,6 @@ describe("POST /api/chat 409", () => {
     await answer.ended;
     expect(answer.status).toBe(409);
     expect(answer.headers.get("x-error-code")).toBe("stream_active");
-  });
-
-  it("while another message is being answered, with the run that does", async () => {
-    const { person, conversation } = await open();
-    const running = await conversation.send("run: sleep 100");
-    const answer = await person.withKey.post("/api/chat", {
-      sessionId: conversation.sessionId,
-      chatId: conversation.chatId,
-      messages: [{ id: "other", content: "hello" }],
-    });
-    expectError(answer, 409, "message", "A response is already streaming for this chat");
-    expect(answer.headers.get("x-error-code")).toBe("stream_active");
-    expect(answer.headers.get("x-workflow-run-id")).toBe(running.runId);
-    expect((await conversation.read()).messages).toHaveLength(1);
-    await conversation.stop();
-    await running.ended;
   });
 
   it("for an id that is an assistant message's", async () => {
@@ -272,24 +223,5 @@ describe("POST /api/chat 409", () => {
     expectErrorShape(answer, "message");
     expect(answer.headers.get("x-error-code")).toBe("message_id_taken");
     expect((await conversation.read()).messages).toHaveLength(2);
-  });
-});
-
-describe("POST /api/chat 413", () => {
-  it("for a body of more than 4 MiB, but not for one of 3", async () => {
-    const { person, conversation } = await open();
-    const send = (size: number) =>
-      person.withKey.post("/api/chat", {
-        sessionId: conversation.sessionId,
-        chatId: conversation.chatId,
-        messages: [
-          { id: "a", content: "x".repeat(size) },
-          { id: "b", role: "assistant", content: "ok" },
-          { id: "c", content: "hello" },
-        ],
-      });
-    const refused = await send(4 * 1024 * 1024);
-    expectError(refused, 413, "message", "Request body too large");
-    expect((await send(3 * 1024 * 1024)).status).toBe(200);
   });
 });

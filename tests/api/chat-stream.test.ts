@@ -161,20 +161,6 @@ describe("GET /api/chat/{chatId}/stream 204", () => {
 });
 
 describe("GET /api/chat/{chatId}/stream 400", () => {
-  it.each(["-1", "1.5", "x", "", "9999999999", "99999999999999999999"])(
-    "startIndex=%s",
-    async (startIndex) => {
-      const person = await createPerson();
-      const conversation = await openConversation(person.withKey);
-      const answer = await person.withKey.get(
-        `/api/chat/${conversation.chatId}/stream?startIndex=${startIndex}`,
-      );
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, "message");
-      expect(sentenceOf(answer)).toContain("startIndex");
-    },
-  );
-
   it.each(["-1", "x", "1.5", ""])("Last-Event-ID: %s", async (lastEventId) => {
     const person = await createPerson();
     const conversation = await openConversation(person.withKey);

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { marked } from "marked";
 import { describe, expect, test } from "vitest";
 import { createSession } from "../support/fixtures/sessions.ts";
-import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -115,13 +114,5 @@ _Used read_
     expect(json.body).toEqual((await withKey.get(path)).body);
     const { text } = await withKey.get(`${path}/export?format=markdown`);
     expect(text.match(/^> Message \d+( ünd){100}$/gm)).toHaveLength(2000);
-  });
-});
-
-describe("GET /api/sessions/{sessionId}/chats/{chatId}/export 400", () => {
-  test("another format is refused", async () => {
-    const { withKey, path } = await openWritten("");
-    const answer = await withKey.get(`${path}/export?format=pdf`);
-    expectError(answer, 400, "error", "format must be one of markdown, json");
   });
 });

@@ -93,16 +93,6 @@ describe("POST /api/organizations/{id}/invitations", () => {
     expect(await mailsTo(person.email)).toHaveLength(5);
   });
 
-  test("400: the role and the address are checked", async () => {
-    const { withKey, organization } = await createOwner();
-    for (const body of [
-      { email: "nobody", role: "member" },
-      { email: "a@example.com", role: "admin" },
-    ]) {
-      expect((await withKey.post(sentBy(organization), body)).status).toBe(400);
-    }
-  });
-
   test("403: a member neither invites nor sees who is invited", async () => {
     const [{ withKey, organization }, member] = await Promise.all([createOwner(), createPerson()]);
     await joinOrganization(withKey, organization, member);

@@ -1,11 +1,11 @@
 /** Names and titles that people read: nothing in them is invisible or reorders the text around them. */
-import { expect, test } from "vitest";
-import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
-import { sentenceOf } from "../support/fixtures/shapes.ts";
-import { validTask } from "../support/fixtures/tasks.ts";
-import { validTemplate } from "../support/fixtures/templates.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { isAppError } from "@platform/endpoint/contract/app-error";
+import { validator } from "@platform/endpoint/read-input";
+import { describe, expect, it, test } from "vitest";
+import { z } from "zod";
+import { examples } from "../../lib/openapi/examples.ts";
+import { operations } from "../../lib/openapi/registry.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const REFUSED: Readonly<Record<string, string>> = {
@@ -35,67 +35,40 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   "a variant of a letter": "\u845b\u{e0100}",
 };
 
-async function createFields() {
-  const { withKey, withBearer, id } = await createPerson();
-  const organization = await makeOrganization(withKey);
-  const artist = await makeArtist(withKey);
-  const { session, chat } = await createSession(withKey);
-  const chats = `/api/sessions/${session.id}/chats`;
-  const send = (method: string, path: string, body: object) =>
-    withKey.request(method, path, { body });
-  const task = (await send("POST", "/api/tasks", validTask)).body as { task: { id: string } };
-  const template = (await send("POST", "/api/agents/templates", validTemplate)).body as {
-    template: { id: string };
-  };
-  const fields: Readonly<Record<string, (text: string) => ReturnType<typeof send>>> = {
-    account: (name) => send("PATCH", "/api/accounts/me", { name }),
-    "new organization": (name) => send("POST", "/api/organizations", { name }),
-    organization: (name) => send("PATCH", `/api/organizations/${organization}`, { name }),
-    "new artist": (name) => send("POST", "/api/artists", { name }),
-    artist: (name) => send("PATCH", `/api/artists/${artist}`, { name }),
-    label: (label) => send("PATCH", `/api/artists/${artist}`, { label }),
-    "new session": (title) => send("POST", "/api/sessions", { title }),
-    session: (title) => send("PATCH", `/api/sessions/${session.id}`, { title }),
-    "new chat": (title) => send("POST", chats, { title }),
-    chat: (title) => send("PATCH", `${chats}/${chat.id}`, { title }),
-    "new task": (title) => send("POST", "/api/tasks", { ...validTask, title }),
-    task: (title) => send("PATCH", `/api/tasks/${task.task.id}`, { title }),
-    "new template": (title) => send("POST", "/api/agents/templates", { ...validTemplate, title }),
-    template: (title) => send("PATCH", `/api/agents/templates/${template.template.id}`, { title }),
-    key: (key_name) => withBearer.request("POST", "/api/keys", { body: { key_name } }),
-  };
-  return { fields, id, withKey, chats, chat };
-}
+const NAMES = ["name", "title", "label", "key_name"];
+/** Their names are parts of the names of tools, and ASCII. */
+const ASCII = ["createMcpServer", "updateMcpServer"];
 
-test("are refused with such characters by every endpoint", async () => {
-  const { fields } = await createFields();
-  for (const [field, set] of Object.entries(fields)) {
-    for (const [kind, text] of Object.entries(REFUSED)) {
-      const answer = await set(text);
-      expect([field, kind, answer.status]).toEqual([field, kind, 400]);
-      expect(sentenceOf(answer)).toMatch(
-        /^\w+ must not have characters that are invisible or change/,
-      );
-    }
-  }
+const withNames = operations.flatMap(({ id, contract }) =>
+  NAMES.filter((name) => !ASCII.includes(id) && name in Object(Object(contract.body).shape)).map(
+    (name) => [`${name} of ${id}`, name, id, contract] as const,
+  ),
+);
+
+describe.each(withNames)("the %s", (_, name, id, contract) => {
+  const validate = validator({ ...contract, params: undefined, query: undefined });
+  const { body } = z.looseObject({ body: z.looseObject({}) }).parse(examples[id]?.success?.request);
+  const set = (text: string) =>
+    validate({ params: undefined, query: undefined, body: { ...body, [name]: text } });
+
+  it.each(Object.entries(REFUSED))("is refused with %s", (_, text) => {
+    const message = `${name} must not have characters that are invisible or change`;
+    expect(set(text)).toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  it.each(Object.entries(ACCEPTED))("has the joiners of %s", (_, text) => {
+    // A template's has at least three characters.
+    expect(isAppError(set(`${text} ${text}`))).toBe(false);
+  });
 });
 
-test("have the joiners that scripts and emoji need", async () => {
-  const { fields } = await createFields();
-  for (const [field, set] of Object.entries(fields)) {
-    for (const [kind, text] of Object.entries(ACCEPTED)) {
-      // A template's has at least three characters.
-      const answer = await set(`${text} ${text}`);
-      expect([field, kind, answer.status < 300], answer.text).toEqual([field, kind, true]);
-    }
-  }
-});
-
-test("that were stored before stay readable", async () => {
-  const { id, withKey, chats, chat } = await createFields();
+test("those that were stored before stay readable", async () => {
+  const { person, session, chat } = await createPersonWithSession();
   const old = "Tour\u202e plan";
-  await sql`update accounts set name = ${old} where id = ${id}`;
+  await sql`update accounts set name = ${old} where id = ${person.id}`;
   await sql`update chats set title = ${old} where id = ${chat.id}`;
-  expect((await withKey.get("/api/accounts/me")).body).toMatchObject({ account: { name: old } });
-  expect((await withKey.get(`${chats}/${chat.id}`)).body).toMatchObject({ chat: { title: old } });
+  const account = await person.withKey.get("/api/accounts/me");
+  expect(account.body).toMatchObject({ account: { name: old } });
+  const read = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
+  expect(read.body).toMatchObject({ chat: { title: old } });
 });

@@ -48,13 +48,6 @@ describe("POST /api/organizations", () => {
     expect(session.body).toMatchObject({ session: { organizationId: id } });
   });
 
-  test("400: a name is one line of 1 to 100 characters", async () => {
-    const { withKey } = await createPerson();
-    for (const name of ["", "a\tb", "a".repeat(101)]) {
-      expect((await withKey.post("/api/organizations", { name })).status).toBe(400);
-    }
-  });
-
   test("403: an account belongs to at most 100, also when two are created at once", async () => {
     const { id, withKey } = await createPerson();
     await sql`with made as (
@@ -189,45 +182,13 @@ describe("/api/organizations/{id}/members", () => {
     expect((await member.withKey.post("/api/sessions", { organization_id: id })).status).toBe(403);
   });
 
-  test("200: a member leaves", async () => {
-    const { id, member } = await createTeam();
-    const path = `${pathOf(id)}/members/${member.id}`;
-    expect((await member.withKey.delete(path)).status).toBe(200);
-    expect((await member.withKey.delete(path)).body).toEqual(missing);
-  });
-
-  test("403: a member changes no role and removes nobody else", async () => {
-    const { id, owner, member } = await createTeam();
-    const path = `${pathOf(id)}/members`;
-    for (const answer of [
-      await member.withKey.patch(`${path}/${member.id}`, { role: "owner" }),
-      await member.withKey.patch(`${path}/${owner.id}`, { role: "member" }),
-      await member.withKey.delete(`${path}/${owner.id}`),
-    ]) {
-      expect([answer.status, answer.body]).toEqual([403, forMembers]);
-    }
-  });
-
-  test("404: a person who is not a member", async () => {
+  test("404: who is no member", async () => {
     const { id, owner, stranger } = await createTeam();
     for (const account of [stranger.id, randomUUID()]) {
       const answer = await owner.withKey.delete(`${pathOf(id)}/members/${account}`);
       expect(answer.body).toEqual({ status: "error", error: "Member not found" });
       expect(answer.status).toBe(404);
     }
-  });
-
-  test("409: the last owner neither leaves nor becomes a member", async () => {
-    const { id, owner } = await createTeam();
-    const path = `${pathOf(id)}/members/${owner.id}`;
-    for (const answer of [
-      await owner.withKey.delete(path),
-      await owner.withKey.patch(path, { role: "member" }),
-    ]) {
-      expect(answer.status).toBe(409);
-      expect(answer.headers.get("x-error-code")).toBe("conflict");
-    }
-    expect((await owner.withKey.patch(path, { role: "owner" })).status).toBe(200);
   });
 
   test.each([

@@ -60,22 +60,6 @@ describe("GET /api/research/tracks 200", () => {
   });
 });
 
-describe("GET /api/research/tracks 400", () => {
-  test.each([
-    ["", "Missing required parameter: artist"],
-    ["artist=", "Missing required parameter: artist"],
-    ["artist=%20%20", "Missing required parameter: artist"],
-    ["name=Velvet", "Missing required parameter: artist"],
-    [`artist=${"a".repeat(251)}`, "artist must be at most 250 characters"],
-    ["id=", "id has an invalid format"],
-    ["id=-a", "id has an invalid format"],
-    ["id=a%20b&artist=Velvet", "id has an invalid format"],
-    ["id=..%2Fsecrets", "id has an invalid format"],
-  ])("%s is refused", async (query, sentence) => {
-    expectError(await client().get(`/api/research/tracks?${query}`), 400, "error", sentence);
-  });
-});
-
 describe("GET /api/research/tracks 404", () => {
   test.each(["artist=Nobody+At+All", "artist=!!!", "id=nobody", "id=not:in-here.at_all"])(
     "%s matches no artist",

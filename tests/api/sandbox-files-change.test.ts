@@ -1,25 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { removeSandboxFileContract, writeSandboxFileContract } from "../../lib/sandbox/contract.ts";
-import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { createSandbox, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
-import { setting, sql } from "../support/harness/stack.ts";
+import { setting } from "../support/harness/stack.ts";
 
 const contentPath = (sessionId: string, path: string) =>
   `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;
 const filesPath = (sessionId: string, path: string) =>
   `/api/sandbox/files?${new URLSearchParams({ sessionId, path })}`;
 const folderOf = (sessionId: string) => join(setting("DATA_DIR"), "sandboxes", sessionId);
-
-async function createSandbox(caller: Client): Promise<string> {
-  const { session } = await createSession(caller);
-  const answer = await caller.post("/api/sandbox", { sessionId: session.id });
-  if (answer.status !== 200) throw new Error(`POST /api/sandbox: ${answer.text}`);
-  return session.id;
-}
 
 async function put(caller: Client, sessionId: string, path: string, body: BodyInit) {
   const response = await fetch(caller.url + contentPath(sessionId, path), {
@@ -169,35 +162,6 @@ describe("DELETE /api/sandbox/files", () => {
     const sessionId = await createSandbox(withKey);
     const answer = await remove(withKey, sessionId, "missing");
     expect([answer.status, answer.body]).toEqual([404, refusal("File not found")]);
-  });
-});
-
-describe("both", () => {
-  const each = (caller: Client, sessionId: string) => [
-    put(caller, sessionId, "notes.txt", "x"),
-    caller.delete(filesPath(sessionId, "notes.txt")),
-  ];
-
-  test("400 without a sandbox, and when it has expired", async () => {
-    const { withKey } = await createPerson();
-    const { session } = await createSession(withKey);
-    const expired = await createSandbox(withKey);
-    await rm(folderOf(expired), { recursive: true });
-    for (const id of [session.id, expired]) {
-      for (const answer of await Promise.all(each(withKey, id))) {
-        expect([answer.status, answer.body]).toEqual([400, refusal("Sandbox not initialized")]);
-      }
-    }
-  });
-
-  test("502 when the provider fails", async () => {
-    const { withKey } = await createPerson();
-    const sessionId = await createSandbox(withKey);
-    await sql`update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', '"no/such/name"')
-      where id = ${sessionId}`;
-    for (const answer of await Promise.all(each(withKey, sessionId))) {
-      expect([answer.status, answer.body]).toEqual([502, refusal("Failed to write sandbox files")]);
-    }
   });
 });
 

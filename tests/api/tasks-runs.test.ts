@@ -25,13 +25,6 @@ const runsOf = async (caller: Client, query: Query = {}) =>
   (await dataOf(caller.api.GET(path, { params: { query } }))).runs;
 
 describe("GET /api/tasks/runs 200", () => {
-  test("an account without runs has an empty list", async () => {
-    const person = await createPerson();
-    for (const caller of [person.withKey, person.withBearer]) {
-      expect(await runsOf(caller)).toEqual([]);
-    }
-  });
-
   test("with account_id, the runs of an account that the caller may act for", async () => {
     const [member, artist, organization] = await Promise.all([
       createPerson(),
@@ -79,25 +72,13 @@ describe("GET /api/tasks/runs 200", () => {
         select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read
         from pg_stat_xact_user_tables where relname = 'task_runs'`;
       const [before] = await count();
-      await transaction`select list_task_runs(${owner.id}, 20)`;
+      await transaction`select list_task_runs(${owner.id}, 20, null)`;
       const [after] = await count();
       await transaction`delete from task_runs where account_id in (${owner.id}, ${other.id})`;
       return Number(after?.read) - Number(before?.read);
     });
     expect(read).toBeGreaterThanOrEqual(20);
     expect(read).toBeLessThan(60);
-  });
-});
-
-describe("GET /api/tasks/runs 400", () => {
-  test.each([
-    ["limit=0", "limit must be at least 1"],
-    ["limit=101", "limit must be at most 100"],
-    ["limit=1.5", "limit must be a number"],
-    ["limit=", "limit must be a number"],
-  ])("%s is refused", async (query, error) => {
-    const { withKey } = await createPerson();
-    expectError(await withKey.get(`${path}?${query}`), 400, "error", error);
   });
 });
 
@@ -250,10 +231,5 @@ describe("GET /api/tasks/runs of Trigger.dev", () => {
       expect((await ask(`?${new URLSearchParams({ runId })}`)).status).toBe(404);
     }
     expect(fake.count("/")).toBe(before);
-  });
-
-  test("502: without a listener", async () => {
-    await fake.close();
-    for (const answer of await both()) expectError(answer, 502, "error", "Task runner unavailable");
   });
 });

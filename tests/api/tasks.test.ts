@@ -53,19 +53,8 @@ describe("POST /api/tasks 201", () => {
 
 describe("POST /api/tasks 400", () => {
   test.each([
-    [{ title: " " }, "title must not be empty"],
-    [{ prompt: "" }, "prompt must not be empty"],
-    [{ prompt: "x".repeat(10_001) }, "prompt must be at most 10000 characters"],
-    [{ schedule: "2027-01-01T00:00:00" }, "schedule must be a cron expression of five fields"],
-    [{ schedule: "@daily" }, "schedule must be a cron expression of five fields"],
-    [{ schedule: "* * * * * *" }, "schedule must be a cron expression of five fields"],
-    [{ schedule: "@daily" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "0 0 30 2 *" }, "schedule must have a time in the future"],
-    [{ timezone: "Mars/Base" }, "timezone must be an IANA time zone"],
-    [{ timezone: "+02:00" }, "timezone must be an IANA time zone"],
     [{ model: "no/such-model" }, "model must be one of the available models"],
-    [{ template_id: "42" }, "template_id must be a valid UUID"],
-    [{ enabled: "yes" }, "enabled must be a boolean"],
   ])("%j is refused", async (values, error) => {
     const person = await createPerson();
     const answer = await person.withKey.post("/api/tasks", { ...validTask, ...values });
@@ -93,17 +82,6 @@ describe("POST /api/tasks 403", () => {
   });
 });
 
-describe("POST /api/tasks 404", () => {
-  test("a template that the caller does not see answers as a missing one", async () => {
-    const [person, other] = await Promise.all([createPerson(), createPerson()]);
-    const { id } = await createTemplate(other.withKey, { is_private: true });
-    for (const template_id of [id, randomUUID()]) {
-      const answer = await person.withKey.post("/api/tasks", { ...validTask, template_id });
-      expectError(answer, 404, "error", "Template not found");
-    }
-  });
-});
-
 describe("GET /api/tasks 200", () => {
   test("pages of the caller's own tasks, newest first", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
@@ -120,14 +98,6 @@ describe("GET /api/tasks 200", () => {
     const last = pageOfTasks.parse(rest.body);
     expect([...tasks, ...last.tasks].map(({ id }) => id)).toEqual(made);
     expect(last.next_cursor).toBeNull();
-  });
-});
-
-describe("GET /api/tasks 400", () => {
-  test("an invalid cursor is refused", async () => {
-    const person = await createPerson();
-    const answer = await person.withKey.get("/api/tasks?cursor=42");
-    expectError(answer, 400, "error", "cursor is invalid");
   });
 });
 
@@ -193,19 +163,11 @@ describe("DELETE /api/artists/{account_id}", () => {
 });
 
 describe("PATCH /api/tasks/{id} 400", () => {
-  test.each([
-    [
-      {},
-      "One of title, prompt, template_id, template_version, schedule, timezone, artist_id, model, fallback_models, effort, workspace, outcome, skills, web_search, scheduling, media_tools, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, deliver, ends_at, enabled must be provided",
-    ],
-    [{ schedule: "never" }, "schedule must be a cron expression of five fields"],
-    [{ schedule: "0 0 30 2 *" }, "schedule must have a time in the future"],
-    [{ template_id: "42" }, "template_id must be a valid UUID"],
-  ])("%j is refused", async (changes, error) => {
+  test("a schedule without a time in the future is refused", async () => {
     const { withKey } = await createPerson();
     const made = await createTask(withKey);
-    const answer = await withKey.patch(`/api/tasks/${made.id}`, changes);
-    expectError(answer, 400, "error", error);
+    const answer = await withKey.patch(`/api/tasks/${made.id}`, { schedule: "0 0 30 2 *" });
+    expectError(answer, 400, "error", "schedule must have a time in the future");
     expect(await readTask(withKey, made.id)).toEqual(made);
   });
 });

@@ -65,16 +65,6 @@ describe("POST /api/agents/templates 201", () => {
     expect(shared_emails).toEqual(["adam@example.com", "zoe@example.com"]);
   });
 
-  test("a hundred addresses are taken, however often they are repeated", async () => {
-    const { withKey } = await createPerson();
-    const emails = Array.from({ length: 100 }, (_, index) => `person${index}@example.com`);
-    const { shared_emails } = await createTemplate(withKey, {
-      is_private: true,
-      share_emails: [...emails, ...emails.map((email) => email.toUpperCase())],
-    });
-    expect(shared_emails).toEqual(emails.toSorted());
-  });
-
   test("a public template has no addresses", async () => {
     const person = await createPerson();
     const created = await createTemplate(person.withKey, { share_emails: ["a@example.com"] });
@@ -95,40 +85,6 @@ describe("POST /api/agents/templates 201", () => {
 });
 
 describe("POST /api/agents/templates 400", () => {
-  const over = (length: number) => "x".repeat(length + 1);
-  const emails = Array.from({ length: 101 }, (_, index) => `person${index}@example.com`);
-
-  test.each([
-    [{ title: " ab " }, "title must be at least 3 characters", ["title"]],
-    [{ title: over(50) }, "title must be at most 50 characters", ["title"]],
-    [{ description: over(200) }, "description must be at most 200 characters", ["description"]],
-    [{ description: "123456789" }, "description must be at least 10 characters", ["description"]],
-    [{ prompt: "short" }, "prompt must be at least 20 characters", ["prompt"]],
-    [{ prompt: over(10_000) }, "prompt must be at most 10000 characters", ["prompt"]],
-    [{ tags: undefined }, "tags is required", ["tags"]],
-    [{ tags: ["a", 1] }, "tags.1 must be a string", ["tags.1"]],
-    [{ is_private: "yes" }, "is_private must be a boolean", ["is_private"]],
-    [{ share_emails: emails }, "share_emails must have at most 100 items", ["share_emails"]],
-    [
-      { is_private: true, share_emails: ["a@example.com", "b"] },
-      "share_emails.1 must be a valid e-mail address",
-      ["share_emails.1"],
-    ],
-    [
-      { title: 1, prompt: undefined, share_emails: [null] },
-      "title must be a string",
-      ["title", "prompt", "share_emails.0"],
-    ],
-  ])("%j is refused, and every field at fault is named", async (values, error, fields) => {
-    const person = await createPerson();
-    const answer = await person.withKey.post(path, { ...validTemplate, ...values });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ status: "error", error, missing_fields: fields });
-    expect(await sql`select 1 from agent_templates where account_id = ${person.id}`).toHaveLength(
-      0,
-    );
-  });
-
   test("an empty body names every field that is required", async () => {
     const { withKey } = await createPerson();
     expect((await withKey.post(path, {})).body).toEqual({

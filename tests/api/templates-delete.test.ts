@@ -25,32 +25,6 @@ describe("DELETE /api/agents/templates/{id} 200", () => {
       expect([read.status, read.text]).toEqual([404, templateNotFound]);
     }
   });
-
-  test("of twenty deletions at once one succeeds", async () => {
-    const { withKey } = await createPerson();
-    const { id } = await createTemplate(withKey);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => withKey.delete(pathOf(id))));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([
-      200,
-      ...Array.from({ length: 19 }, () => 404),
-    ]);
-  });
-
-  test("favourites and shares written at the same moment go with it", async () => {
-    const [owner, ...others] = await Promise.all(Array.from({ length: 9 }, () => createPerson()));
-    if (!owner) throw new Error("nobody");
-    for (let round = 0; round < 5; round++) {
-      const { id } = await createTemplate(owner.withKey);
-      const [deleted, patched, ...favourites] = await Promise.all([
-        owner.withKey.delete(pathOf(id)),
-        owner.withKey.patch(pathOf(id), { is_private: true, share_emails: ["a@example.com"] }),
-        ...others.map(({ withKey }) => setFavorite(withKey, id, true)),
-      ]);
-      expect(deleted.status).toBe(200);
-      for (const { status } of [patched, ...favourites]) expect([200, 404]).toContain(status);
-      expect(await rowsLeft(id)).toHaveLength(0);
-    }
-  });
 });
 
 describe("DELETE /api/agents/templates/{id} 403", () => {

@@ -147,15 +147,11 @@ describe("POST /api/agents/templates/{id}/restore", () => {
     }
   });
 
-  test("404 without the version, and of others; 403 of a template that is only visible", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { id } = await createTemplate(owner.withKey, { is_private: true });
-    const restore = (caller: Client, version: number) =>
-      caller.post(`${pathOf(id)}/restore`, { version });
-    expect((await restore(owner.withKey, 2)).body).toEqual(versionNotFound);
-    expect((await restore(other.withKey, 1)).text).toBe(templateNotFound);
-    await owner.withKey.patch(pathOf(id), { is_private: false });
-    expect((await restore(other.withKey, 1)).status).toBe(403);
+  test("404 without the version", async () => {
+    const { withKey } = await createPerson();
+    const { id } = await createTemplate(withKey);
+    const answer = await withKey.post(`${pathOf(id)}/restore`, { version: 2 });
+    expect(answer.body).toEqual(versionNotFound);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startRun, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -104,16 +103,4 @@ describe("GET /api/usage 200", () => {
       ],
     });
   });
-});
-
-describe("GET /api/usage 400", () => {
-  test.each(["from=yesterday", "to=2026-02-30T00:00:00Z", "group_by=hour", "split_by=hour"])(
-    "%s",
-    async (query) => {
-      const person = await createPerson();
-      const answer = await person.withKey.get(`/api/usage?${query}`);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, "error");
-    },
-  );
 });

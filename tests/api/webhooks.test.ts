@@ -33,28 +33,20 @@ describe("POST /api/webhooks", () => {
     expect(JSON.stringify(row)).not.toContain(secret.replace("whsec_", ""));
   });
 
-  it("400: names the field and the rule", async () => {
+  it("400: the URL is https, public and without credentials", async () => {
     const { withKey } = await createPerson();
     const valid = { url: URL, events: ["run.completed"] };
     for (const [body, sentence] of [
-      [{}, "url is required"],
-      [{ ...valid, url: "hooks" }, "url must be a valid URL"],
-      [{ ...valid, url: `${URL}/${"a".repeat(2048)}` }, "url must be at most 2048 characters"],
       [{ ...valid, url: "http://example.com/" }, "url must be an https URL"],
       [{ ...valid, url: "https://me:secret@example.com/" }, "url must not contain credentials"],
       [{ ...valid, url: "https://10.0.0.1/" }, "url must have a public address"],
       [{ ...valid, url: "https://169.254.169.254/" }, "url must have a public address"],
       [{ ...valid, url: "https://[::ffff:10.0.0.1]/" }, "url must have a public address"],
-      [{ ...valid, events: [] }, "events must have at least 1 item"],
-      [{ ...valid, enabled: "yes" }, "enabled must be a boolean"],
     ] as const) {
       const answer = await withKey.post("/api/webhooks", body);
       expect(answer.body).toEqual({ status: "error", error: sentence });
       expect(answer.status).toBe(400);
     }
-    const unknown = await withKey.post("/api/webhooks", { ...valid, events: ["run.started"] });
-    expect(unknown.status).toBe(400);
-    expect(unknown.text).toContain("events.0 must be one of");
   });
 
   it("403 and 409: at most twenty, each with a URL of its own, however many come at once", async () => {

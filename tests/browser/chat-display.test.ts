@@ -205,53 +205,6 @@ describeInBrowser("the chat", (browsing) => {
     await list.getByLabel("Effort").selectOption("As the model does");
     await expect.poll(options).toEqual({ effort: undefined, fallback_models: [] });
   });
-
-  it("has no findings", async () => {
-    place.model.script("everything", function* ({ step }) {
-      if (step === 0) {
-        yield { reasoning: "Hm." };
-        yield { tool: "todo", input: { todos: [{ id: "1", content: "a", status: "completed" }] } };
-        yield { tool: "bash", input: { command: "echo hi; exit 1" } };
-        yield { tool: "write", input: { filePath: "a.txt", content: "text" } };
-        yield { tool: "glob", input: { pattern: "*" } };
-        yield { tool: "read", input: { filePath: "none" } };
-        return;
-      }
-      yield { text: "# Head\n\n- [x] done\n- [ ] open\n\n> quoted\n\n```js\nlet a;\n```\n\n" };
-      yield { text: "| a | b |\n|---|---|\n| 1 | [link](https://example.com) |" };
-      yield {
-        tool: "ask_user_question",
-        input: {
-          questions: [
-            {
-              question: "Which?",
-              header: "Choice",
-              options: [
-                { label: "One", description: "the first" },
-                { label: "Two", description: "the second" },
-              ],
-              multiSelect: true,
-            },
-          ],
-        },
-      };
-    });
-    const { page } = await openChatPage(browsing, place.server);
-    await sendMessage(page, "[script:everything]");
-    await page.getByRole("button", { name: /^One/ }).click();
-    await waitUntilIdle(page);
-    await page.getByRole("button", { name: /^4 steps/ }).click();
-    for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Reasoning"]) {
-      await page.getByRole("button", { name }).click();
-    }
-    const written = page.getByRole("list", { name: "Files of this answer" });
-    await written.getByRole("button", { name: /^a\.txt/ }).click();
-    const panel = page.getByRole("complementary", { name: "Files of this chat" });
-    await panel.getByText("text", { exact: true }).waitFor();
-    await expectGood(page);
-    await panel.getByRole("button", { name: "Back to folder" }).click();
-    await panel.getByRole("button", { name: /a.txt/ }).waitFor();
-  });
 });
 
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim();

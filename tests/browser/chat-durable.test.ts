@@ -87,49 +87,6 @@ describeInBrowser("a turn", (browsing) => {
     expect(terminal?.match(/^once$/gm)).toHaveLength(1);
   });
 
-  it("that goes on from an answered question is whole after a reload, question included", async () => {
-    const held = gate();
-    chatServer.model.script("asked", async function* ({ step }) {
-      if (step === 0) {
-        yield { text: "First a question." };
-        yield {
-          tool: "ask_user_question",
-          input: {
-            questions: [
-              {
-                question: "Go on?",
-                header: "Go",
-                options: [
-                  { label: "Yes", description: "" },
-                  { label: "No", description: "" },
-                ],
-              },
-            ],
-          },
-        };
-        return;
-      }
-      yield { text: "Then " };
-      await held.pass();
-      yield { text: "the rest." };
-    });
-    const { page, conversation } = await openChatPage(browsing, chatServer.server);
-    await sendMessage(page, "[script:asked]");
-    await page.getByRole("button", { name: "Yes" }).click();
-    await page.getByText("Then").waitFor();
-    await page.reload();
-    await page.getByText("Then").waitFor();
-    await page.getByText("First a question.").waitFor();
-    await page.getByRole("button", { name: "Stop" }).waitFor();
-    held.open();
-    await page.getByText("Then the rest.").waitFor();
-    await waitUntilIdle(page);
-    expect(await answers(page).count()).toBe(1);
-    const card = page.getByRole("region", { name: "Question from the agent" });
-    await card.getByText("Yes", { exact: true }).waitFor();
-    expect((await conversation.read()).messages).toHaveLength(2);
-  });
-
   it("is seen and stopped from a second tab that was there before it began", async () => {
     chatServer.model.script("tabs", function* () {
       yield { text: "Seen by both." };
@@ -168,50 +125,6 @@ describeInBrowser("a turn", (browsing) => {
     await other.ended;
     await expectShown(page, conversation, WHOLE);
     expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
-  });
-
-  it("continues by itself when the network was lost and came back", async () => {
-    const held = scriptHeld("network");
-    const proxy = await startFaultProxy(chatServer.server.port);
-    try {
-      const { page, conversation } = await openChatPage(browsing, chatServer.server, {
-        url: proxy.url,
-        expected: /net::ERR_/,
-      });
-      await sendMessage(page, "[script:network]");
-      await page.getByText("After it,").waitFor();
-      proxy.refuse();
-      proxy.cutAll();
-      await page.getByText("Connection lost. Reconnecting…").waitFor();
-      held.open();
-      proxy.open();
-      await expectShown(page, conversation, WHOLE);
-      expect(await page.getByText("Connection lost.").count()).toBe(0);
-    } finally {
-      await proxy.close();
-    }
-  });
-
-  it("that ended while the network was lost is shown whole", async () => {
-    const held = scriptHeld("outrun");
-    const proxy = await startFaultProxy(chatServer.server.port);
-    try {
-      const { page, conversation } = await openChatPage(browsing, chatServer.server, {
-        url: proxy.url,
-        expected: /net::ERR_/,
-      });
-      await sendMessage(page, "[script:outrun]");
-      await page.getByText("After it,").waitFor();
-      const rest = await conversation.resume();
-      proxy.refuse();
-      proxy.cutAll();
-      held.open();
-      await rest.ended;
-      proxy.open();
-      await expectShown(page, conversation, WHOLE);
-    } finally {
-      await proxy.close();
-    }
   });
 
   it("begins once when the network was away while it was being sent", async () => {

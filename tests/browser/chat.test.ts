@@ -124,6 +124,7 @@ describeInBrowser("the chat", (browsing) => {
       .click();
     const files = page.getByRole("complementary", { name: "Files of this chat" });
     await files.getByRole("group", { name: "Content of list.txt" }).getByText("two").waitFor();
+    await expectGood(page);
     const download = page.waitForEvent("download");
     await files.getByRole("button", { name: "Download file" }).click();
     expect((await download).suggestedFilename()).toBe("list.txt");

@@ -198,16 +198,3 @@ describe("a server and its DATA_DIR", () => {
     );
   });
 });
-
-describe("npm start", () => {
-  it("names malformed settings before it starts anything", async () => {
-    const { code, stderr } = await run("start", [], {
-      PORT: "70000",
-      WEB_CONCURRENCY: "many",
-      DATA_DIR: "/dev/null/data",
-    });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^PORT: .+\. Correct or remove it: The port to listen on\./m);
-    expect(stderr).toMatch(/^WEB_CONCURRENCY: .+\. Correct or remove it: The server processes/m);
-  });
-});

@@ -16,11 +16,6 @@ const functions = (
 ).map(({ name }) => name);
 
 describe("the public key of Supabase", () => {
-  it("finds row security on in every table", () => {
-    expect(tables.length).toBeGreaterThan(5);
-    expect(tables.filter(({ secured }) => !secured)).toEqual([]);
-  });
-
   it.each(tables.map(({ name }) => name))("reads and writes nothing in %s", async (table) => {
     const read = await anonymous.from(table).select("*").limit(1);
     expect(read.data ?? []).toEqual([]);

@@ -68,32 +68,6 @@ it("names those of a repetition, which is answered from the store", async () => 
   }
 });
 
-it("names fields inside of lists, and none of what may have any field", async () => {
-  const { withKey } = person;
-  const tools = [{ name: "one", description: "", input_schema: { type: "object", any: 1 }, x: 1 }];
-  const messages = [{ id: "m1", parts: [{ type: "text", text: "hello", any: 1 }], any: 1 }];
-  const chat = { id: randomUUID(), messages, client_tools: tools };
-  const refused = await withKey.post("/api/chat", chat, { headers: strict });
-  expect([refused.status, sentenceOf(refused)]).toEqual([
-    400,
-    "client_tools.0.x is not a known field",
-  ]);
-});
-
-it("is refused in what a run starts with, however deep", async () => {
-  for (const [fields, sentence] of [
-    [{ approval: { bash: "ask" } }, "approval is not a known field: did you mean approvals?"],
-    [{ maxSteps: 1 }, "maxSteps is not a known field: did you mean limits.max_steps?"],
-    [
-      { limits: { maxStep: 1 } },
-      "limits.maxStep is not a known field: did you mean limits.max_steps?",
-    ],
-  ] as const) {
-    const answer = await person.withKey.post("/api/chat/runs", { prompt: "hello", ...fields });
-    expect([answer.status, sentenceOf(answer)]).toEqual([400, sentence]);
-  }
-});
-
 it("may be preferred by a page of another origin, which may read the header", async () => {
   const { headers } = await client().request("OPTIONS", "/api/chat");
   expect(headers.get("access-control-allow-headers")?.split(", ")).toContain("prefer");

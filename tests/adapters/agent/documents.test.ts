@@ -37,26 +37,6 @@ const read = async (name: string, more: object = {}) =>
 const textIn = async (path: string) => new TextDecoder().decode(await tools.sandbox.readFile(path));
 
 describe("a contract", () => {
-  const terms = [
-    "Between Nightjar Records GmbH and Mara Vale.",
-    "The Artist receives 18 % of net receipts. Advances are recoupable.",
-    "Germany | 18.5 %\nRest of the world",
-  ];
-  it.each([
-    [
-      "contract.docx",
-      "DOCX.",
-      [...terms, "# Recording Agreement", "- Audit: once a year, 日本語, العربية."],
-    ],
-    ["contract.pdf", "PDF, 1 page.", [...terms, "--- Page 1 ---\nRecording Agreement"]],
-    ["contract.rtf", "RTF.", [...terms, "日本語, العربية."]],
-  ])("%s is text, with its tables as rows", async (name, about, contained) => {
-    const { content, truncated } = await read(await put(name));
-    expect(content.split("\n")[0]).toBe(about);
-    for (const text of contained) expect(content).toContain(text);
-    expect(truncated).toBe(false);
-  });
-
   it("is read by the pages that are asked for, if it is a PDF", async () => {
     await put("contract.pdf");
     const whole = await read("contract.pdf");

@@ -3,14 +3,14 @@
  * This file is long because one server of models serves all of its tests.
  */
 import { createGatewayModels } from "@platform/agent/models/gateway";
-import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
+import { generateText, isStepCount, streamText, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createModels } from "@/lib/app.ts";
 import { acceptsInput, isKnownModel } from "@/lib/models/list-models.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";
-import { deltas, type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { deltas, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
 beforeAll(async () => {
@@ -237,86 +237,4 @@ test("a signed tool call goes back in the provider's own form, also with a cache
   const sent = JSON.stringify(last?.messages);
   expect(sent).toContain('{"google":{"thought_signature":"signature"}}');
   expect(sent).not.toContain("thoughtSignature");
-});
-
-describe("the scripted server", () => {
-  let models: Awaited<ReturnType<typeof createModels>>;
-  beforeAll(async () => {
-    models = await createModels(withServer());
-  });
-  const ask = (
-    script: string,
-    more: { tools?: ToolSet; maxRetries?: number; abortSignal?: AbortSignal } = {},
-  ) =>
-    streamText({
-      model: models.resolve("fake-model"),
-      prompt: `[script:${script}]`,
-      maxRetries: 0,
-      onError: () => {},
-      ...more,
-    });
-
-  test("holds a stream at a gate until the test opens it", async () => {
-    const middle = gate();
-    server.script("gated", async function* () {
-      yield { text: "before " };
-      await middle.pass();
-      yield { text: "after" };
-    });
-    const reader = ask("gated").textStream[Symbol.asyncIterator]();
-    expect((await reader.next()).value).toBe("before ");
-    await middle.reached;
-    middle.open();
-    expect((await reader.next()).value).toBe("after");
-  });
-
-  test("calls several tools at once, their arguments in pieces", async () => {
-    server.script("several", function* () {
-      yield { reasoning: "hm" };
-      yield { tool: "bash", input: { command: "a" }, pieces: 4 };
-      yield { tool: "bash", input: { command: "b" } };
-    });
-    const schemaOnly = tool({ inputSchema: bash.inputSchema });
-    const result = ask("several", { tools: { bash: schemaOnly } });
-    expect((await result.toolCalls).map((call) => call.input)).toEqual([
-      { command: "a" },
-      { command: "b" },
-    ]);
-    expect(await result.reasoningText).toBe("hm");
-  });
-
-  test("fails with a status, and is asked again when retries are allowed", async () => {
-    let asked = 0;
-    server.script("flaky", function* () {
-      if (asked++ === 0) yield { fail: 503, headers: { "retry-after-ms": "1" } };
-      else yield { text: "ok" };
-    });
-    expect(await ask("flaky", { maxRetries: 1 }).text).toBe("ok");
-    expect(server.callsOf("flaky").map((call) => call.outcome)).toEqual(["failed", "answered"]);
-  });
-
-  test("breaks the connection in the middle of an answer", async () => {
-    server.script("broken", function* () {
-      yield { text: "half" };
-      yield { cut: true };
-    });
-    await expect(ask("broken").text).rejects.toThrow();
-    expect(server.callsOf("broken")[0]?.outcome).toBe("cut");
-  });
-
-  test("notices a client that goes away while it hangs", async () => {
-    const hanging = gate();
-    server.script("hanging", async function* () {
-      yield { text: "x" };
-      hanging.pass();
-      yield { hang: true };
-    });
-    const controller = new AbortController();
-    const result = ask("hanging", { abortSignal: controller.signal });
-    const ended = result.consumeStream();
-    await hanging.reached;
-    controller.abort();
-    await ended;
-    await expect.poll(() => server.callsOf("hanging")[0]?.outcome).toBe("abandoned");
-  });
 });

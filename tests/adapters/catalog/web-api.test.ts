@@ -132,31 +132,6 @@ describe.each([
   });
 });
 
-describe("when the web API refuses connections", () => {
-  test("502, and works again as soon as someone listens", async () => {
-    await fake.close();
-    const answer = await caller.get(newSearch());
-    expect(answer.status).toBe(502);
-    expect(sentenceOf(answer)).toBe("The catalog is not available");
-    await fake.reopen();
-    expect((await caller.get(newSearch())).status).toBe(200);
-  });
-});
-
-describe("invalid requests are refused before the web API is called", () => {
-  test.each([
-    "/api/catalog/search?q=a",
-    "/api/catalog/search?q=a&type=artist&market=ZZ",
-    "/api/catalog/search?q=a&type=artist&limit=51",
-    "/api/catalog/artist/albums",
-    "/api/catalog/artist/albums?id=..%2F..%2Fme",
-  ])("%s", async (path) => {
-    const before = fake.count("/");
-    expect((await caller.get(path)).status).toBe(400);
-    expect(fake.count("/")).toBe(before);
-  });
-});
-
 describe("answers", () => {
   test("are remembered: the same question reaches the web API once", async () => {
     const path = newSearch();

@@ -111,13 +111,6 @@ describe("tracks of the web API", () => {
       expect(answer.body).toEqual({ status: "error", error: "Artist not found" });
     }
   });
-
-  test("are not asked for when the request is wrong", async () => {
-    const before = fake.count("/");
-    expect((await ask({})).status).toBe(400);
-    expect((await ask({ id: "-x" })).status).toBe(400);
-    expect(fake.count("/")).toBe(before);
-  });
 });
 
 const faults: readonly [string, Fault, number, string, number][] = [
@@ -187,13 +180,5 @@ describe("a fault", () => {
     const answer = await ask({ id: "many0001" });
     expect(answer.status).toBe(502);
     expect(await titles({ id: "many0001" })).toEqual(numbered("Many Tracks", 250));
-  });
-
-  test("without a listener is 502", async () => {
-    await fake.close();
-    const answer = await ask({ id: "refused" });
-    await fake.reopen();
-    expect(answer.status).toBe(502);
-    expect(answer.body).toEqual({ status: "error", error: "Request failed with status 502" });
   });
 });

@@ -40,7 +40,7 @@ describe.each([
     url: () => withTrigger.url,
     feed: async (_: string, run: RawRun) => fake.addRun(run),
   },
-])("the $name task runner", ({ name, url, feed }) => {
+])("the $name task runner", ({ url, feed }) => {
   let owner: Person;
   let caller: Client;
   beforeAll(async () => {
@@ -48,13 +48,6 @@ describe.each([
     caller = client({ key: owner.key }, url());
   });
   const read = async (query = "") => runsIn(await caller.get(path + query));
-
-  test("is the one that health names", async () => {
-    const { body } = await client(null, url()).get("/api/health");
-    expect(body).toMatchObject({
-      parts: expect.arrayContaining([{ name: "taskRunner", adapter: name }]),
-    });
-  });
 
   test("a single look-up has every field of the specification", async () => {
     const run = fullRun(owner.id);

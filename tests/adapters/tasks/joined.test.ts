@@ -80,26 +80,6 @@ describe("own runs beside those of Trigger.dev", () => {
     const runs = runsIn(await caller.get(path));
     expect(runs.map(({ id }) => id)).toEqual([newer.id, older.id]);
   });
-
-  test("each is found by its id, with output and error", async () => {
-    const { person, caller } = await createCaller();
-    const [own, theirs] = [fullRun(person.id), fullRun(person.id)];
-    await insertRun(person.id, own);
-    fake.addRun(theirs);
-    for (const run of [own, theirs]) {
-      expect(runsIn(await caller.get(`${path}?runId=${run.id}`))).toEqual([run]);
-    }
-  });
-
-  test("another account's own runs are in no list and answer as missing ones", async () => {
-    const [{ person }, { caller }] = [await createCaller(), await createCaller()];
-    const run = fullRun(person.id);
-    await insertRun(person.id, run);
-    expect(runsIn(await caller.get(path))).toEqual([]);
-    const foreign = await caller.get(`${path}?runId=${run.id}`);
-    const missing = await caller.get(`${path}?runId=${newRunId()}`);
-    expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
-  });
 });
 
 describe("while Trigger.dev fails", () => {

@@ -3,13 +3,12 @@
  * This file is long because its tests share one server. A crash of their server is in
  * tests/durability/crash-flows.test.ts.
  */
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type ScriptPart } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { PRICES } from "../../support/harness/priced.ts";
-import { conversationOf, startedOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { conversationOf, startRun, waitForRun } from "../../support/harness/runs.ts";
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 
@@ -251,30 +250,6 @@ describe("options", () => {
     ]);
   });
 
-  it("of a task apply to its runs", async () => {
-    workspace.model.script("fallback-task-options", function* ({ model }) {
-      if (model === "main-gone") yield { fail: 404 };
-      else yield { text: "ok" };
-    });
-    const options = { fallback_models: ["fake-64k"], effort: "medium" };
-    const made = await caller.post("/api/tasks", {
-      title: "Count",
-      prompt: "[script:fallback-task-options]",
-      schedule: "0 9 * * MON",
-      model: "main-gone",
-      ...options,
-    });
-    expect(Object(made.body).task, made.text).toMatchObject(options);
-    const path = `/api/tasks/${Object(made.body).task.id}`;
-    const changed = await caller.patch(path, { effort: "high" });
-    expect(Object(changed.body).task, changed.text).toMatchObject({ ...options, effort: "high" });
-    const ran = await caller.post(`${path}/run`);
-    const { run_id: runId, chat_id: chatId, session_id: sessionId } = Object(ran.body);
-    expect((await waitForRun(caller, { runId, chatId, sessionId })).status).toBe("completed");
-    const [last] = workspace.model.callsOf("fallback-task-options").slice(-1);
-    expect(last).toMatchObject({ model: "fake-64k", effort: "high" });
-  });
-
   it("that name a model which is not offered are refused with the field's name", async () => {
     const { sessionId, chatId } = await openConversation(caller);
     const chats = `/api/sessions/${sessionId}/chats`;
@@ -289,30 +264,5 @@ describe("options", () => {
       expect(answer.status, answer.text).toBe(400);
       expect(answer.text).toContain("fallback_models");
     }
-  });
-
-  it("are created with a chat, and a request that is repeated leaves them as they are", async () => {
-    const { sessionId } = await openConversation(caller);
-    const id = randomUUID();
-    const create = (options: object) =>
-      caller.post(`/api/sessions/${sessionId}/chats`, { id, ...options });
-    const options = { fallback_models: ["spare", "fake-64k"], effort: "low" };
-    expect(Object((await create(options)).body).chat).toMatchObject(options);
-    expect(Object((await create({ effort: "high" })).body).chat).toMatchObject(options);
-  });
-
-  it("name models in any order and at most once", async () => {
-    workspace.model.script("fallback-twice", function* () {
-      yield overloaded;
-    });
-    const started = startedOf(
-      await caller.post("/api/chat/runs", {
-        prompt: "[script:fallback-twice]",
-        model: "main-first",
-        fallback_models: ["main-first", "main-second", "main-second"],
-      }),
-    );
-    expect((await waitForRun(caller, started)).status).toBe("failed");
-    expect([...new Set(modelsOf("twice"))]).toEqual(["main-first", "main-second"]);
   });
 });

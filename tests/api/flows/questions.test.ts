@@ -81,23 +81,6 @@ describe("a question", () => {
     expect(await waiting()).toBe(before - 1);
   });
 
-  it("is continued with the options of its message, also if the answer has none", async () => {
-    place.model.script("optional", function* ({ step }) {
-      if (step === 0) yield { tool: "ask_user_question", input: oneQuestion, id: "ask-optional" };
-      else yield { tool: "bash", id: `run-${step}`, input: { command: "echo ran" } };
-    });
-    const conversation = await openConversation(caller);
-    const options = { approvals: { bash: "ask" }, model: "fake-small" } as const;
-    await (await conversation.send("[script:optional]", options)).ended;
-    const answer = [answered(await conversation.answer(), { declined: true })];
-    const stream = await conversation.send(answer);
-    await stream.ended;
-    expect(stream.chunks.at(-1)).toMatchObject({ type: "tool-approval-request" });
-    const models = place.model.callsOf("optional").map(({ model }) => model);
-    expect(models).toEqual(["fake-small", "fake-small"]);
-    await conversation.stop();
-  });
-
   it("is answered on its branch, which the chat then shows again", async () => {
     scriptQuestion("branched");
     const { conversation, asked } = await ask("branched");

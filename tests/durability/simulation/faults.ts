@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const POINTS = {
   claim: /\bclaim_turn\b/,
   load: /\b(load_turn|begin_claimed_turn)\b/,
-  reserve: /\breserve_model_call\b/,
+  reserve: /\breserve_call\b/,
   steer: /\btake_steering_messages\b/,
   "note limit": /\bnote_limit\b/,
   "start tools": /\bstart_tools\b/,
