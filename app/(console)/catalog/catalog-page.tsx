@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { withQuery } from "../_api/with-query.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
@@ -99,13 +100,8 @@ export function CatalogPage() {
   );
 }
 
-function addressOf(q: string, type: Type): string {
-  const query = new URLSearchParams({
-    ...(q === "" ? {} : { q }),
-    ...(type === "all" ? {} : { type }),
-  });
-  return query.size === 0 ? "/catalog" : `/catalog?${query}`;
-}
+const addressOf = (q: string, type: Type): string =>
+  withQuery("/catalog", { q, type: type === "all" ? "" : type });
 
 function Overview({ q, onShowAll }: Readonly<{ q: string; onShowAll: (type: Type) => void }>) {
   const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));

@@ -1,6 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { withQuery } from "../_api/with-query.ts";
 import { useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
@@ -271,10 +272,4 @@ function runsPath({ status, kind, artist, chat, since, skill }: RunFilters, now:
     ...{ status, kind, artist_id: artist, chat_id: chat, skill },
     since: span === undefined ? "" : new Date(now - span).toISOString(),
   });
-}
-
-/** Returns an address with the parameters that are not empty. */
-export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
-  return query.size === 0 ? path : `${path}?${query}`;
 }

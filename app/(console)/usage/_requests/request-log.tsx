@@ -1,6 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
+import { withQuery } from "../../_api/with-query.ts";
 import { useKeys } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { Badge } from "../../_ui/badge.tsx";
@@ -33,16 +34,11 @@ export function RequestLog() {
   const route = query.get("route") ?? "";
   const key = query.get("key") ?? "";
   const change = (next: Readonly<Record<string, string>>) => {
-    const given = Object.entries({ status, route, key, ...next }).filter(([, value]) => value);
-    const text = new URLSearchParams([["tab", "requests"], ...given]);
-    history.replaceState(null, "", `/usage?${text}`);
+    const chosen = { tab: "requests", status, route, key, ...next };
+    history.replaceState(null, "", withQuery("/usage", chosen));
   };
-  const filters = new URLSearchParams({
-    ...(status && { status }),
-    ...(route && { route }),
-    ...(key && (key in CREDENTIAL_LABELS ? { credential: key } : { api_key_id: key })),
-  });
-  const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
+  const credential = key in CREDENTIAL_LABELS ? "credential" : "api_key_id";
+  const path = withQuery("/api/requests", { status, route, [credential]: key });
   const requests = usePages<LoggedRequest>(path, "requests");
   const keys = useKeys().data?.keys ?? [];
   const { items, loading, refresh } = requests;
