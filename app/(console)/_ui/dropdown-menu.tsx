@@ -59,7 +59,6 @@ export function AnchoredMenu({
 export function MenuItem({
   danger = false,
   icon: Icon,
-  className,
   children,
   ...rest
 }: ComponentProps<typeof Base.Item> & {
@@ -72,7 +71,6 @@ export function MenuItem({
       className={cn(
         "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-base outline-none select-none data-disabled:opacity-50 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:text-muted-foreground",
         danger && "text-danger-text data-highlighted:bg-danger-soft [&_svg]:text-danger-text",
-        className,
       )}
     >
       {Icon && <Icon aria-hidden />}

@@ -1,19 +1,19 @@
-import type { ComponentProps } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { cn } from "./class-names.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
 /** A table that scrolls sideways by itself, so that the page does not. `label` names it for screen readers. */
-export function Table({
+export const Table = ({
   label,
-  className,
-  ...rest
-}: ComponentProps<"table"> & { readonly label: string }) {
-  return (
-    <ScrollBox label={label} className="rounded-xl border bg-surface shadow-xs">
-      <table {...rest} className={cn("w-full border-collapse text-left", className)} />
-    </ScrollBox>
-  );
-}
+  children,
+}: {
+  readonly label: string;
+  readonly children: ReactNode;
+}) => (
+  <ScrollBox label={label} className="rounded-xl border bg-surface shadow-xs">
+    <table className="w-full border-collapse text-left">{children}</table>
+  </ScrollBox>
+);
 
 /** The line of column names at the top of a list whose rows are laid out as a grid. */
 export const listHeadStyle =

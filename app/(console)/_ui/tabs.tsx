@@ -11,18 +11,12 @@ export function TabsList({ className, ...rest }: ComponentProps<typeof Base.List
   return <Base.List {...rest} className={cn(tabBarStyle, className)} />;
 }
 
-export function TabsTrigger({ className, ...rest }: ComponentProps<typeof Base.Trigger>) {
-  return (
-    <Base.Trigger
-      {...rest}
-      className={cn(
-        tabStyle,
-        "data-[state=active]:border-foreground data-[state=active]:text-foreground",
-        className,
-      )}
-    />
-  );
-}
+export const TabsTrigger = (props: ComponentProps<typeof Base.Trigger>) => (
+  <Base.Trigger
+    {...props}
+    className={`${tabStyle} data-[state=active]:border-foreground data-[state=active]:text-foreground`}
+  />
+);
 
 export function TabsContent({ className, ...rest }: ComponentProps<typeof Base.Content>) {
   return <Base.Content {...rest} className={cn("pt-4", className)} />;

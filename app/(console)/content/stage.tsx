@@ -158,9 +158,7 @@ function About({ run }: { readonly run: TaskRun }) {
       <div className="flex flex-wrap items-center gap-1.5">
         <h2 className="mr-1 font-semibold">{titleOf(run)}</h2>
         {settingsOf(run).map((setting) => (
-          <Badge key={setting}>
-            <span className="truncate">{setting}</span>
-          </Badge>
+          <Badge key={setting}>{setting}</Badge>
         ))}
         <TextLink href={`/runs?runId=${run.id}`} className="ml-auto text-sm">
           View run
