@@ -19,18 +19,16 @@ export const Table = ({
 export const listHeadStyle =
   "border-b bg-muted/50 px-4 py-2 text-xs font-medium text-muted-foreground";
 
-export function HeadCell({ className, ...rest }: ComponentProps<"th">) {
-  return <th scope="col" {...rest} className={cn(listHeadStyle, "whitespace-nowrap", className)} />;
-}
+export const HeadCell = ({ className, ...rest }: ComponentProps<"th">) => (
+  <th scope="col" {...rest} className={cn(listHeadStyle, "whitespace-nowrap", className)} />
+);
 
-export function Cell({ className, ...rest }: ComponentProps<"td">) {
-  return (
-    <td
-      {...rest}
-      className={cn(
-        "border-b px-4 py-2.5 tabular-nums in-[tr:last-child]:border-b-0 in-[tr:hover]:bg-muted/40",
-        className,
-      )}
-    />
-  );
-}
+export const Cell = ({ className, ...rest }: ComponentProps<"td">) => (
+  <td
+    {...rest}
+    className={cn(
+      "border-b px-4 py-2.5 tabular-nums in-[tr:last-child]:border-b-0 in-[tr:hover]:bg-muted/40",
+      className,
+    )}
+  />
+);

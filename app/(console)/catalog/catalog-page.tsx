@@ -189,38 +189,34 @@ function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type,
   );
 }
 
-function NothingFound({ q }: { readonly q: string }) {
-  return (
-    <EmptyState
-      icon={SearchX}
-      title="Nothing found"
-      text={
-        <>
-          The catalog has nothing for “{q}”. Check the spelling, or search by a filter such as{" "}
-          <code className="font-mono text-xs">genre:soul</code> or{" "}
-          <code className="font-mono text-xs">year:2024</code>.
-        </>
-      }
-    />
-  );
-}
+const NothingFound = ({ q }: { readonly q: string }) => (
+  <EmptyState
+    icon={SearchX}
+    title="Nothing found"
+    text={
+      <>
+        The catalog has nothing for “{q}”. Check the spelling, or search by a filter such as{" "}
+        <code className="font-mono text-xs">genre:soul</code> or{" "}
+        <code className="font-mono text-xs">year:2024</code>.
+      </>
+    }
+  />
+);
 
-function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] }) {
-  return (
-    <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
-      {artists.map((artist) => (
-        <li key={artist.id} className="min-w-0">
-          <Link
-            href={artistPage(artist)}
-            className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
-          >
-            <ArtistLine artist={artist} />
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const ArtistGrid = ({ artists }: { readonly artists: readonly CatalogArtist[] }) => (
+  <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+    {artists.map((artist) => (
+      <li key={artist.id} className="min-w-0">
+        <Link
+          href={artistPage(artist)}
+          className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
+        >
+          <ArtistLine artist={artist} />
+        </Link>
+      </li>
+    ))}
+  </ul>
+);
 
 const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
 const YEARS = 5;

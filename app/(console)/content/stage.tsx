@@ -207,11 +207,9 @@ export function Working({ text, run }: { readonly text: string; readonly run: Ta
   );
 }
 
-export function StageSkeleton() {
-  return (
-    <Loading label="Loading result…">
-      <Skeleton className="aspect-video w-full rounded-xl" />
-      <Skeleton className="mt-3 h-7 w-64 max-w-full" />
-    </Loading>
-  );
-}
+export const StageSkeleton = () => (
+  <Loading label="Loading result…">
+    <Skeleton className="aspect-video w-full rounded-xl" />
+    <Skeleton className="mt-3 h-7 w-64 max-w-full" />
+  </Loading>
+);

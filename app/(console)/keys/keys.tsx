@@ -146,9 +146,8 @@ function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
   );
 }
 
-function LastUse({ at }: { readonly at: string | null }) {
-  return at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
-}
+const LastUse = ({ at }: { readonly at: string | null }) =>
+  at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
 
 function Expiry({ at }: { readonly at: string | null }) {
   if (at === null) return "Never";

@@ -152,22 +152,20 @@ export function RunRow({ run, artists, now, compareWith = "" }: RowProps) {
   );
 }
 
-function NoRuns({ onStart }: { readonly onStart: () => void }) {
-  return (
-    <EmptyState
-      icon={Bot}
-      title="No agent runs yet"
-      text="Ask for something that takes a while, such as a check of this quarter's royalty statements. You can follow each step here."
-    >
-      <Button icon={Plus} onClick={onStart}>
-        Start agent run
-      </Button>
-      <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
-        Schedule a prompt
-      </ButtonLink>
-    </EmptyState>
-  );
-}
+const NoRuns = ({ onStart }: { readonly onStart: () => void }) => (
+  <EmptyState
+    icon={Bot}
+    title="No agent runs yet"
+    text="Ask for something that takes a while, such as a check of this quarter's royalty statements. You can follow each step here."
+  >
+    <Button icon={Plus} onClick={onStart}>
+      Start agent run
+    </Button>
+    <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
+      Schedule a prompt
+    </ButtonLink>
+  </EmptyState>
+);
 
 interface RunFilterBarProps {
   readonly filters: RunFilters;

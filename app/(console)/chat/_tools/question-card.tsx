@@ -175,18 +175,16 @@ function Answered({ questions, call }: { questions: readonly Question[]; call: T
 
 type QuestionTitleProps = Pick<Question, "question" | "header"> & { readonly id?: string };
 
-function QuestionTitle({ id, question, header }: QuestionTitleProps) {
-  return (
-    <div className="flex items-start gap-2">
-      <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />
-      <div className="min-w-0">
-        {header !== "" && header !== question && (
-          <p className="text-xs font-medium text-muted-foreground">{header}</p>
-        )}
-        <p id={id} className="font-medium [overflow-wrap:anywhere]">
-          {question}
-        </p>
-      </div>
+const QuestionTitle = ({ id, question, header }: QuestionTitleProps) => (
+  <div className="flex items-start gap-2">
+    <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />
+    <div className="min-w-0">
+      {header !== "" && header !== question && (
+        <p className="text-xs font-medium text-muted-foreground">{header}</p>
+      )}
+      <p id={id} className="font-medium [overflow-wrap:anywhere]">
+        {question}
+      </p>
     </div>
-  );
-}
+  </div>
+);

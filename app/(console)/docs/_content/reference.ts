@@ -142,9 +142,9 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
   });
 }
 
-function unique(fields: readonly ReferenceField[]): ReferenceField[] {
-  return [...new Map(fields.map((field) => [field.name, field])).values()];
-}
+const unique = (fields: readonly ReferenceField[]): ReferenceField[] => [
+  ...new Map(fields.map((field) => [field.name, field])).values(),
+];
 
 function resolve(schema: Schema): SchemaValue {
   if (typeof schema === "boolean") return {};

@@ -187,18 +187,16 @@ const examples: readonly Example[] = [
 ];
 
 /** Fills the form of a new schedule, to be changed or created as it is. */
-function Examples({ onChoose }: { readonly onChoose: (example: Example) => void }) {
-  return (
-    <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
-      <span className="text-sm text-muted-foreground">Start from an example:</span>
-      {examples.map((example) => (
-        <SmallButton key={example.title} onClick={() => onChoose(example)}>
-          {example.title}
-        </SmallButton>
-      ))}
-    </section>
-  );
-}
+const Examples = ({ onChoose }: { readonly onChoose: (example: Example) => void }) => (
+  <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
+    <span className="text-sm text-muted-foreground">Start from an example:</span>
+    {examples.map((example) => (
+      <SmallButton key={example.title} onClick={() => onChoose(example)}>
+        {example.title}
+      </SmallButton>
+    ))}
+  </section>
+);
 
 const ADDRESS_STATES = {
   pending: "has not confirmed yet.",

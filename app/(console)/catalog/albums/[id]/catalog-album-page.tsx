@@ -55,29 +55,33 @@ export function CatalogAlbumPage() {
 const place = (track: { readonly disc_number: number; readonly track_number: number }): number =>
   track.disc_number * 1_000 + track.track_number;
 
-function Heading({ album, totalMs }: { readonly album: CatalogAlbum; readonly totalMs: number }) {
-  return (
-    <header className="mb-6 flex flex-wrap items-end gap-5">
-      <CatalogCover of={album} className="size-36 rounded-xl shadow-md" />
-      <div className="min-w-0 flex-1">
-        <p className="text-sm text-muted-foreground capitalize">{album.album_type}</p>
-        <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{album.name}</h1>
-        <p className="mt-1">
-          {album.artists.map((credit, index) => (
-            <span key={credit.id}>
-              {index > 0 && ", "}
-              <TextLink href={artistPage(credit)}>{credit.name}</TextLink>
-            </span>
-          ))}
-        </p>
-        <p className="mt-1 text-sm text-muted-foreground">
-          {releasedOn(album)} · {album.total_tracks} {album.total_tracks === 1 ? "track" : "tracks"}
-          {totalMs > 0 && ` · ${formatDuration(totalMs)}`}
-        </p>
-      </div>
-    </header>
-  );
-}
+const Heading = ({
+  album,
+  totalMs,
+}: {
+  readonly album: CatalogAlbum;
+  readonly totalMs: number;
+}) => (
+  <header className="mb-6 flex flex-wrap items-end gap-5">
+    <CatalogCover of={album} className="size-36 rounded-xl shadow-md" />
+    <div className="min-w-0 flex-1">
+      <p className="text-sm text-muted-foreground capitalize">{album.album_type}</p>
+      <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{album.name}</h1>
+      <p className="mt-1">
+        {album.artists.map((credit, index) => (
+          <span key={credit.id}>
+            {index > 0 && ", "}
+            <TextLink href={artistPage(credit)}>{credit.name}</TextLink>
+          </span>
+        ))}
+      </p>
+      <p className="mt-1 text-sm text-muted-foreground">
+        {releasedOn(album)} · {album.total_tracks} {album.total_tracks === 1 ? "track" : "tracks"}
+        {totalMs > 0 && ` · ${formatDuration(totalMs)}`}
+      </p>
+    </div>
+  </header>
+);
 
 /** A release date may be a year or a month alone. */
 const releasedOn = ({ release_date, release_date_precision }: CatalogAlbum): string =>

@@ -260,13 +260,11 @@ const removing = (name: string, organization: string) => ({
 const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed member";
 
 /** A person by the first letter of the name or email. It is decorative, because the name stands beside it. */
-function Avatar({ name }: { readonly name: string }) {
-  return (
-    <span
-      aria-hidden
-      className="grid size-8 shrink-0 place-items-center rounded-full bg-muted text-sm font-medium text-muted-foreground uppercase select-none"
-    >
-      {[...name.trim()][0]}
-    </span>
-  );
-}
+const Avatar = ({ name }: { readonly name: string }) => (
+  <span
+    aria-hidden
+    className="grid size-8 shrink-0 place-items-center rounded-full bg-muted text-sm font-medium text-muted-foreground uppercase select-none"
+  >
+    {[...name.trim()][0]}
+  </span>
+);
