@@ -246,10 +246,8 @@ const graces = [
   { value: "86400", label: "After 1 day" },
 ] as const;
 
-type RotateKeyProps = KeyDialogProps & { readonly known: ListedKey };
-
 /** A dialog to replace a key. The old key can keep working while programs are switched over. */
-function RotateKey({ known, onCreated, onClose }: RotateKeyProps) {
+function RotateKey({ known, onCreated, onClose }: KeyDialogProps & { readonly known: ListedKey }) {
   const form = useForm({ grace: "3600" });
   const { error } = form;
   const onSubmit = async () => {

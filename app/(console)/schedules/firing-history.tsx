@@ -95,10 +95,8 @@ function seriesOf({ status }: TaskFiring): (typeof SERIES)[number]["key"] {
   return tone === "danger" || tone === "warning" ? "failed" : "other";
 }
 
-type FiringStripProps = Readonly<{ runs: readonly TaskFiring[]; now: number }>;
-
 /** How long the last runs have taken, and how each has ended. @param runs the newest first */
-function FiringStrip({ runs, now }: FiringStripProps) {
+function FiringStrip({ runs, now }: Readonly<{ runs: readonly TaskFiring[]; now: number }>) {
   const router = useRouter();
   const last = runs.slice(0, MAX_COUNT);
   const bars = last.toReversed().map((run) => ({

@@ -58,8 +58,7 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
 /** The keyboard must be able to scroll a wide formula. */
 const displayed = { role: "group", "aria-label": "Formula", tabIndex: 0 };
 
-type DrawFormula = typeof import("./katex.ts").drawFormula;
-type Draw = (drawFormula: DrawFormula) => void;
+type Draw = (drawFormula: typeof import("./katex.ts").drawFormula) => void;
 
 /** Formulas are drawn one after the other, in tasks that are short enough not to hold up a frame. */
 const TASK_MS = 8;

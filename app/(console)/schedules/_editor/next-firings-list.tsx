@@ -1,10 +1,8 @@
 import { isSchedule, nextRun } from "@/lib/tasks/next-run.ts";
 import { formatInZone } from "../../_ui/format.ts";
 
-type NextFiringsListProps = Readonly<{ cron: string; timezone: string }>;
-
 /** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
-export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
+export function NextFiringsList({ cron, timezone }: Readonly<{ cron: string; timezone: string }>) {
   const firings = nextFirings(cron, timezone, new Date());
   if (firings === null || firings.length === 0) {
     return (
