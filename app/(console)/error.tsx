@@ -3,9 +3,7 @@ import { useEffect } from "react";
 import { checkChunk } from "./_load/load-module.ts";
 import { Button } from "./_ui/button.tsx";
 
-type ErrorPageProps = Readonly<{ error: Error; reset: () => void }>;
-
-export default function ErrorPage({ error, reset }: ErrorPageProps) {
+export default function ErrorPage({ error, reset }: Readonly<{ error: Error; reset: () => void }>) {
   // Code of the page itself can be gone, too.
   useEffect(() => void checkChunk(error), [error]);
   return (

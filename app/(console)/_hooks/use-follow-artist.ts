@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import { useScope } from "../_session/scope.ts";
 
 /**
@@ -8,11 +8,10 @@ import { useScope } from "../_session/scope.ts";
 export function useFollowArtist(current: string, onChoose: (artistId: string) => void): void {
   const chosen = useScope().artist?.id ?? "";
   const followed = useRef(current === "" ? "" : chosen);
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
+  const choose = useEffectEvent(onChoose);
   useEffect(() => {
     if (chosen === followed.current) return;
     followed.current = chosen;
-    choose.current(chosen);
+    choose(chosen);
   }, [chosen]);
 }

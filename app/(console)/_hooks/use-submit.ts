@@ -2,19 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
 import { type ApiError, type ApiRequest, type ApiResult, api } from "../_api/request.ts";
 
-export interface Submit {
-  readonly send: <T>(path: string, request?: ApiRequest) => Promise<ApiResult<T>>;
-  readonly busy: boolean;
-  readonly error: ApiError | null;
-  readonly clearError: () => void;
-}
+export type Submit = ReturnType<typeof useSubmit>;
 
 /**
  * Sends a change, by POST unless the request says otherwise. A POST carries an `Idempotency-Key`
  * that stays the same for the same request until there is a final response. Retrying after a lost
  * connection therefore has no second effect.
  */
-export function useSubmit(): Submit {
+export function useSubmit() {
   const pending = useRef<{ readonly request: string; readonly key: string } | null>(null);
   const { mutateAsync, isPending, error, reset } = useMutation({
     networkMode: "always",
@@ -29,8 +24,8 @@ export function useSubmit(): Submit {
       return result;
     },
   });
-  const send: Submit["send"] = useCallback(
-    (path, request = {}) =>
+  const send = useCallback(
+    <T>(path: string, request: ApiRequest = {}): Promise<ApiResult<T>> =>
       mutateAsync([path, request]).catch((failure: ApiError) => ({ ok: false, error: failure })),
     [mutateAsync],
   );

@@ -95,43 +95,45 @@ const Item = memo(
   (before, after) => before.item.raw === after.item.raw && before.parts === after.parts,
 );
 
-function Checkbox({ done }: { readonly done: boolean }) {
-  return (
-    <span
-      role="img"
-      aria-label={done ? "Done:" : "To do:"}
-      className={cn(
-        "mt-1 grid size-3.5 shrink-0 place-items-center rounded-sm border border-input",
-        done && "border-accent bg-accent text-accent-foreground",
-      )}
-    >
-      {done && <Check aria-hidden className="size-3" />}
-    </span>
-  );
-}
+const Checkbox = ({ done }: { readonly done: boolean }) => (
+  <span
+    role="img"
+    aria-label={done ? "Done:" : "To do:"}
+    className={cn(
+      "mt-1 grid size-3.5 shrink-0 place-items-center rounded-sm border border-input",
+      done && "border-accent bg-accent text-accent-foreground",
+    )}
+  >
+    {done && <Check aria-hidden className="size-3" />}
+  </span>
+);
 
-function Table({ token, parts }: { readonly token: Tokens.Table; readonly parts: MarkdownParts }) {
-  return (
-    <ScrollBox label="Table" isLandmark={false} className="border">
-      <table className="w-full border-collapse text-left [overflow-wrap:normal]">
-        <thead className="bg-muted/60">
-          <tr>
-            {keyed(token.header).map(({ key, item }) => (
-              <th key={key} scope="col" className={cn(cellStyle(item), "font-medium")}>
-                {renderInline(item.tokens, parts)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {keyed(token.rows).map(({ key, item }) => (
-            <Row key={key} cells={item} parts={parts} />
+const Table = ({
+  token,
+  parts,
+}: {
+  readonly token: Tokens.Table;
+  readonly parts: MarkdownParts;
+}) => (
+  <ScrollBox label="Table" isLandmark={false} className="border">
+    <table className="w-full border-collapse text-left [overflow-wrap:normal]">
+      <thead className="bg-muted/60">
+        <tr>
+          {keyed(token.header).map(({ key, item }) => (
+            <th key={key} scope="col" className={cn(cellStyle(item), "font-medium")}>
+              {renderInline(item.tokens, parts)}
+            </th>
           ))}
-        </tbody>
-      </table>
-    </ScrollBox>
-  );
-}
+        </tr>
+      </thead>
+      <tbody>
+        {keyed(token.rows).map(({ key, item }) => (
+          <Row key={key} cells={item} parts={parts} />
+        ))}
+      </tbody>
+    </table>
+  </ScrollBox>
+);
 
 type RowProps = Readonly<{ cells: readonly Tokens.TableCell[]; parts: MarkdownParts }>;
 
@@ -164,11 +166,10 @@ const cellStyle = ({ align }: Tokens.TableCell) =>
     align === "center" && "text-center",
   );
 
-export function renderInline(tokens: readonly unknown[], parts: MarkdownParts): ReactNode {
-  return keyed(tokens as readonly MarkdownToken[]).map(({ key, item }) => (
+export const renderInline = (tokens: readonly unknown[], parts: MarkdownParts): ReactNode =>
+  keyed(tokens as readonly MarkdownToken[]).map(({ key, item }) => (
     <Fragment key={key}>{renderSpan(item, parts)}</Fragment>
   ));
-}
 
 function renderSpan(token: MarkdownToken, parts: MarkdownParts): ReactNode {
   switch (token.type) {

@@ -158,10 +158,9 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-export function useSession(): SessionState {
-  return useSyncExternalStore(
+export const useSession = (): SessionState =>
+  useSyncExternalStore(
     subscribe,
     () => state,
     () => loading,
   );
-}

@@ -163,24 +163,22 @@ interface Row {
   readonly run: () => void;
 }
 
-function Item({ label, value = label, icon, detail, isFound = false, run }: Row) {
-  return (
-    <Command.Item
-      value={value}
-      forceMount={isFound}
-      onSelect={run}
-      className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 aria-selected:bg-hover"
-    >
-      {icon}
-      <span className="min-w-0 flex-1">
-        <span className="block truncate">{label}</span>
-        {detail !== undefined && (
-          <span className="block truncate text-sm text-muted-foreground">{detail}</span>
-        )}
-      </span>
-    </Command.Item>
-  );
-}
+const Item = ({ label, value = label, icon, detail, isFound = false, run }: Row) => (
+  <Command.Item
+    value={value}
+    forceMount={isFound}
+    onSelect={run}
+    className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 aria-selected:bg-hover"
+  >
+    {icon}
+    <span className="min-w-0 flex-1">
+      <span className="block truncate">{label}</span>
+      {detail !== undefined && (
+        <span className="block truncate text-sm text-muted-foreground">{detail}</span>
+      )}
+    </span>
+  </Command.Item>
+);
 
 const mark = (Icon: IconComponent) => (
   <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />

@@ -76,12 +76,10 @@ interface ChoiceProps {
   readonly onSelect: () => void;
 }
 
-function Choice({ isChosen, icon, label, onSelect }: ChoiceProps) {
-  return (
-    <MenuItem onSelect={onSelect} {...(isChosen ? { "aria-current": "true" } : {})}>
-      {icon}
-      <span className="min-w-0 flex-1 truncate">{label}</span>
-      {isChosen && <Check aria-hidden />}
-    </MenuItem>
-  );
-}
+const Choice = ({ isChosen, icon, label, onSelect }: ChoiceProps) => (
+  <MenuItem onSelect={onSelect} {...(isChosen ? { "aria-current": "true" } : {})}>
+    {icon}
+    <span className="min-w-0 flex-1 truncate">{label}</span>
+    {isChosen && <Check aria-hidden />}
+  </MenuItem>
+);

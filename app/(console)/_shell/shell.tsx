@@ -131,62 +131,54 @@ function ActiveSession() {
   return null;
 }
 
-function SignedOutFrame({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className="flex h-dvh flex-col">
-      <SkipLink />
-      <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
-        <Brand />
-        <div className="flex-1" />
-        {usePathname().startsWith("/docs") ? (
-          <ButtonLink href="/" variant="outline" size="sm">
-            Sign in
-          </ButtonLink>
-        ) : (
-          <ButtonLink href="/docs" variant="ghost" size="sm">
-            Docs
-          </ButtonLink>
-        )}
-        <ThemeToggle />
-      </header>
-      <Main>{children}</Main>
-    </div>
-  );
-}
+const SignedOutFrame = ({ children }: { readonly children: ReactNode }) => (
+  <div className="flex h-dvh flex-col">
+    <SkipLink />
+    <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
+      <Brand />
+      <div className="flex-1" />
+      {usePathname().startsWith("/docs") ? (
+        <ButtonLink href="/" variant="outline" size="sm">
+          Sign in
+        </ButtonLink>
+      ) : (
+        <ButtonLink href="/docs" variant="ghost" size="sm">
+          Docs
+        </ButtonLink>
+      )}
+      <ThemeToggle />
+    </header>
+    <Main>{children}</Main>
+  </div>
+);
 
 /** The part of the window that scrolls. A page may fill it and have its own scrollable areas. */
-function Main({ children }: { readonly children: ReactNode }) {
-  return (
-    <main
-      id="main"
-      tabIndex={-1}
-      className="relative min-h-0 min-w-0 flex-1 overflow-y-auto outline-none"
-    >
-      {children}
-    </main>
-  );
-}
+const Main = ({ children }: { readonly children: ReactNode }) => (
+  <main
+    id="main"
+    tabIndex={-1}
+    className="relative min-h-0 min-w-0 flex-1 overflow-y-auto outline-none"
+  >
+    {children}
+  </main>
+);
 
-function SkipLink() {
-  return (
-    <a
-      href="#main"
-      className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-primary focus:px-3 focus:py-2 focus:text-primary-foreground"
-    >
-      Skip to content
-    </a>
-  );
-}
+const SkipLink = () => (
+  <a
+    href="#main"
+    className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-primary focus:px-3 focus:py-2 focus:text-primary-foreground"
+  >
+    Skip to content
+  </a>
+);
 
-function PageSkeleton() {
-  return (
-    <Loading label="Loading…" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
-      <Skeleton className="h-7 w-40" />
-      <Skeleton className="mt-2 h-5 w-72 max-w-full" />
-      <Skeleton className="mt-6 h-48 w-full rounded-xl" />
-    </Loading>
-  );
-}
+const PageSkeleton = () => (
+  <Loading label="Loading…" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
+    <Skeleton className="h-7 w-40" />
+    <Skeleton className="mt-2 h-5 w-72 max-w-full" />
+    <Skeleton className="mt-6 h-48 w-full rounded-xl" />
+  </Loading>
+);
 
 const CommandPalette = lazyComponent(() => import("./command-palette.tsx"), "CommandPalette");
 const ShortcutSheet = lazyComponent(() => import("./shortcut-sheet.tsx"), "ShortcutSheet");

@@ -4,9 +4,8 @@ export type Theme = "system" | "light" | "dark";
 export const THEME_COOKIE = "theme";
 const YEAR_SECONDS = 31_536_000;
 
-export function parseTheme(text: string | undefined): Theme {
-  return text === "light" || text === "dark" ? text : "system";
-}
+export const parseTheme = (text: string | undefined): Theme =>
+  text === "light" || text === "dark" ? text : "system";
 
 export function chooseTheme(theme: Theme): void {
   const age = theme === "system" ? 0 : YEAR_SECONDS;

@@ -29,14 +29,13 @@ interface Labeled {
 }
 
 /** Styles a link as a button. See `ButtonLink` for links within the console. */
-export function buttonStyle({
+export const buttonStyle = ({
   variant = "primary",
   size = "md",
   corners = "small",
   className,
-}: ButtonStyle = {}): string {
-  return cn(`${base} ${variants[variant]} ${sizes[size]} ${shapes[corners]}`, className);
-}
+}: ButtonStyle = {}): string =>
+  cn(`${base} ${variants[variant]} ${sizes[size]} ${shapes[corners]}`, className);
 
 interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className">, Labeled {
   /** Shows a spinner and disables the button without changing its width. */
@@ -44,7 +43,7 @@ interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "class
 }
 
 /** Defaults to `type="button"`. A button with only an icon needs an `aria-label`. */
-export function Button({
+export const Button = ({
   variant,
   size,
   corners,
@@ -54,27 +53,25 @@ export function Button({
   disabled,
   children,
   ...rest
-}: ButtonProps) {
-  return (
-    <button
-      type="button"
-      {...rest}
-      disabled={disabled || busy}
-      aria-busy={busy || undefined}
-      className={buttonStyle({ variant, size, corners, className })}
-    >
-      {busy && (
-        <span className="absolute inset-0 grid place-items-center">
-          <LoaderCircle aria-hidden className="animate-spin" />
-        </span>
-      )}
-      <span className={busy ? "invisible inline-flex items-center gap-2" : "contents"}>
-        {Icon && <Icon aria-hidden />}
-        {children}
+}: ButtonProps) => (
+  <button
+    type="button"
+    {...rest}
+    disabled={disabled || busy}
+    aria-busy={busy || undefined}
+    className={buttonStyle({ variant, size, corners, className })}
+  >
+    {busy && (
+      <span className="absolute inset-0 grid place-items-center">
+        <LoaderCircle aria-hidden className="animate-spin" />
       </span>
-    </button>
-  );
-}
+    )}
+    <span className={busy ? "invisible inline-flex items-center gap-2" : "contents"}>
+      {Icon && <Icon aria-hidden />}
+      {children}
+    </span>
+  </button>
+);
 
 /** A button in a row or beside a text: "Rotate", "Show all 24". */
 export const SmallButton = (props: ComponentProps<typeof Button>) => (
@@ -91,20 +88,18 @@ type IconButtonProps = Omit<ComponentProps<typeof Button>, "aria-label" | "size"
 };
 
 /** A button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
-export function IconButton({ label, isLarge = false, className, ...rest }: IconButtonProps) {
-  return (
-    <Button
-      title={label}
-      variant="ghost"
-      {...rest}
-      size="icon"
-      aria-label={label}
-      className={cn(!isLarge && iconButtonStyle, className)}
-    />
-  );
-}
+export const IconButton = ({ label, isLarge = false, className, ...rest }: IconButtonProps) => (
+  <Button
+    title={label}
+    variant="ghost"
+    {...rest}
+    size="icon"
+    aria-label={label}
+    className={cn(!isLarge && iconButtonStyle, className)}
+  />
+);
 
-export function ButtonLink({
+export const ButtonLink = ({
   variant,
   size,
   corners,
@@ -112,11 +107,9 @@ export function ButtonLink({
   className,
   children,
   ...rest
-}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle & Labeled) {
-  return (
-    <Link {...rest} className={buttonStyle({ variant, size, corners, className })}>
-      {Icon && <Icon aria-hidden />}
-      {children}
-    </Link>
-  );
-}
+}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle & Labeled) => (
+  <Link {...rest} className={buttonStyle({ variant, size, corners, className })}>
+    {Icon && <Icon aria-hidden />}
+    {children}
+  </Link>
+);

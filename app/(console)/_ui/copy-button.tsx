@@ -49,23 +49,25 @@ export function CopyButton({
 }
 
 /** An id with a button that copies it. `label` is the name of the button. */
-export function CopyableId({ id, label }: { readonly id: string; readonly label: string }) {
-  return (
-    <div className="flex items-center gap-1">
-      <code className="min-w-0 font-mono text-xs break-all text-muted-foreground">{id}</code>
-      <CopyButton isSmall text={id} label={label} className="size-6 shrink-0" />
-    </div>
-  );
-}
+export const CopyableId = ({ id, label }: { readonly id: string; readonly label: string }) => (
+  <div className="flex items-center gap-1">
+    <code className="min-w-0 font-mono text-xs break-all text-muted-foreground">{id}</code>
+    <CopyButton isSmall text={id} label={label} className="size-6 shrink-0" />
+  </div>
+);
 
 /** A text in full, such as a secret or a command, with a button that copies it. */
-export function CopyableText({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    <div className="mt-1.5 flex items-start gap-2">
-      <code className="min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-all">
-        {text}
-      </code>
-      <CopyButton text={text} label={`Copy ${label}`} />
-    </div>
-  );
-}
+export const CopyableText = ({
+  label,
+  text,
+}: {
+  readonly label: string;
+  readonly text: string;
+}) => (
+  <div className="mt-1.5 flex items-start gap-2">
+    <code className="min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-all">
+      {text}
+    </code>
+    <CopyButton text={text} label={`Copy ${label}`} />
+  </div>
+);

@@ -109,16 +109,14 @@ export function Dialog({
 }
 
 /** The buttons at the end of a dialog, in view however long it is; the last one is the primary action. */
-export function DialogActions({ children }: { readonly children: ReactNode }) {
-  return (
-    <div
-      data-dialog-actions
-      className="sticky -bottom-5 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5"
-    >
-      {children}
-    </div>
-  );
-}
+export const DialogActions = ({ children }: { readonly children: ReactNode }) => (
+  <div
+    data-dialog-actions
+    className="sticky -bottom-5 -mx-5 mt-2 -mb-5 flex flex-wrap justify-end gap-2 rounded-b-xl bg-surface px-5 pt-3 pb-5"
+  >
+    {children}
+  </div>
+);
 
 const FIELDS = "input:not([type=hidden]), textarea, select, [role=combobox]";
 

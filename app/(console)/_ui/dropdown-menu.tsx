@@ -56,31 +56,25 @@ export function AnchoredMenu({
   );
 }
 
-export function MenuItem({
+export const MenuItem = ({
   danger = false,
   icon: Icon,
-  className,
   children,
   ...rest
 }: ComponentProps<typeof Base.Item> & {
   readonly danger?: boolean;
   readonly icon?: IconComponent;
-}) {
-  return (
-    <Base.Item
-      {...rest}
-      className={cn(
-        "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-base outline-none select-none data-disabled:opacity-50 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:text-muted-foreground",
-        danger && "text-danger-text data-highlighted:bg-danger-soft [&_svg]:text-danger-text",
-        className,
-      )}
-    >
-      {Icon && <Icon aria-hidden />}
-      {children}
-    </Base.Item>
-  );
-}
+}) => (
+  <Base.Item
+    {...rest}
+    className={cn(
+      "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-base outline-none select-none data-disabled:opacity-50 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:text-muted-foreground",
+      danger && "text-danger-text data-highlighted:bg-danger-soft [&_svg]:text-danger-text",
+    )}
+  >
+    {Icon && <Icon aria-hidden />}
+    {children}
+  </Base.Item>
+);
 
-export function MenuSeparator() {
-  return <Base.Separator className="-mx-1 my-1 h-px bg-border" />;
-}
+export const MenuSeparator = () => <Base.Separator className="-mx-1 my-1 h-px bg-border" />;

@@ -8,7 +8,7 @@ import { ErrorState } from "./states.tsx";
 const noRequest = { ref: { current: null }, busy: false, formError: null };
 
 /** A dialog with a form, "Cancel", and a button that submits. */
-export function FormDialog({
+export const FormDialog = ({
   title,
   description,
   className,
@@ -29,21 +29,19 @@ export function FormDialog({
   readonly onSubmit: () => unknown;
   readonly onClose: () => void;
   readonly children: ReactNode;
-}) {
-  return (
-    <Dialog {...{ title, description, onClose }} className={className}>
-      <Form ref={ref} noValidate onSubmit={onSubmit} className="flex flex-col gap-4">
-        {formError !== null && <ErrorState error={formError} />}
-        {children}
-        <DialogActions>
-          <Button variant="outline" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" busy={busy} disabled={!isComplete}>
-            {submit}
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
-  );
-}
+}) => (
+  <Dialog {...{ title, description, onClose }} className={className}>
+    <Form ref={ref} noValidate onSubmit={onSubmit} className="flex flex-col gap-4">
+      {formError !== null && <ErrorState error={formError} />}
+      {children}
+      <DialogActions>
+        <Button variant="outline" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" busy={busy} disabled={!isComplete}>
+          {submit}
+        </Button>
+      </DialogActions>
+    </Form>
+  </Dialog>
+);

@@ -68,26 +68,22 @@ type ControlProps<E extends "input" | "textarea" | "select"> = Omit<
   "onChange"
 > & { readonly onChange?: (value: string) => void };
 
-export function Input({ className, onChange, ...rest }: ControlProps<"input">) {
-  return (
-    <input
-      {...rest}
-      onChange={onChange && ((event) => onChange(event.target.value))}
-      className={cn(controlStyle, "h-9", className)}
-    />
-  );
-}
+export const Input = ({ className, onChange, ...rest }: ControlProps<"input">) => (
+  <input
+    {...rest}
+    onChange={onChange && ((event) => onChange(event.target.value))}
+    className={cn(controlStyle, "h-9", className)}
+  />
+);
 
-export function Textarea({ className, onChange, ...rest }: ControlProps<"textarea">) {
-  return (
-    <textarea
-      rows={4}
-      {...rest}
-      onChange={onChange && ((event) => onChange(event.target.value))}
-      className={cn(controlStyle, "py-2", className)}
-    />
-  );
-}
+export const Textarea = ({ className, onChange, ...rest }: ControlProps<"textarea">) => (
+  <textarea
+    rows={4}
+    {...rest}
+    onChange={onChange && ((event) => onChange(event.target.value))}
+    className={cn(controlStyle, "py-2", className)}
+  />
+);
 
 type SelectProps = ControlProps<"select"> & {
   /** After the children, which are options as well. */
@@ -95,39 +91,37 @@ type SelectProps = ControlProps<"select"> & {
 };
 
 /** A native select, which works best on phones and with screen readers and needs no script. */
-export function Select({ className, onChange, options = [], children, ...rest }: SelectProps) {
-  return (
-    <span className={cn("relative block", className)}>
-      <select
-        {...rest}
-        onChange={onChange && ((event) => onChange(event.target.value))}
-        className={cn(controlStyle, "h-9 appearance-none pr-9")}
-      >
-        {children}
-        {options.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <ChevronDown
-        aria-hidden
-        className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted-foreground"
-      />
-    </span>
-  );
-}
+export const Select = ({ className, onChange, options = [], children, ...rest }: SelectProps) => (
+  <span className={cn("relative block", className)}>
+    <select
+      {...rest}
+      onChange={onChange && ((event) => onChange(event.target.value))}
+      className={cn(controlStyle, "h-9 appearance-none pr-9")}
+    >
+      {children}
+      {options.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+    <ChevronDown
+      aria-hidden
+      className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted-foreground"
+    />
+  </span>
+);
 
 type InField<P> = FieldProps & Omit<P, keyof FieldProps | keyof FieldIds>;
 
 /** Returns a component that shows a control in a `Field`, which has the class. */
-export function inField<P extends object>(Control: (props: P) => ReactNode) {
-  return ({ label, hint, error, className, ...rest }: InField<P>) => (
+export const inField =
+  <P extends object>(Control: (props: P) => ReactNode) =>
+  ({ label, hint, error, className, ...rest }: InField<P>) => (
     <Field {...{ label, hint, error, className }}>
       {(ids) => <Control {...ids} {...(rest as unknown as P)} />}
     </Field>
   );
-}
 
 export const TextField = inField(Input);
 export const TextareaField = inField(Textarea);
@@ -140,21 +134,19 @@ export function timeZoneOptions(chosen: string): { value: string; label: string 
 }
 
 /** A search field with its icon. `label` is for screen readers. */
-export function SearchInput({
+export const SearchInput = ({
   label,
   className,
   ...rest
-}: ControlProps<"input"> & { readonly label: string }) {
-  return (
-    <div className={cn("relative w-full", className)}>
-      <Search
-        aria-hidden
-        className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
-      />
-      <Input type="search" aria-label={label} {...rest} className="pl-9" />
-    </div>
-  );
-}
+}: ControlProps<"input"> & { readonly label: string }) => (
+  <div className={cn("relative w-full", className)}>
+    <Search
+      aria-hidden
+      className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
+    />
+    <Input type="search" aria-label={label} {...rest} className="pl-9" />
+  </div>
+);
 
 interface SwitchProps {
   readonly label: string;

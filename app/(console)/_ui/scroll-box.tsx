@@ -12,14 +12,12 @@ interface ScrollBoxProps {
 }
 
 /** A scrollable box that the keyboard can reach too. `label` names it for screen readers. */
-export function ScrollBox({ label, isLandmark = true, className, ...rest }: ScrollBoxProps) {
-  return (
-    <section
-      {...rest}
-      tabIndex={0}
-      role={isLandmark ? undefined : "group"}
-      aria-label={label}
-      className={cn("overflow-auto rounded-lg", className)}
-    />
-  );
-}
+export const ScrollBox = ({ label, isLandmark = true, className, ...rest }: ScrollBoxProps) => (
+  <section
+    {...rest}
+    tabIndex={0}
+    role={isLandmark ? undefined : "group"}
+    aria-label={label}
+    className={cn("overflow-auto rounded-lg", className)}
+  />
+);

@@ -45,15 +45,13 @@ interface MissingProps {
 }
 
 /** The whole page of a thing that was deleted or belongs to others, with a link to the list of all. */
-export function Missing({ icon, title, text, href, link }: MissingProps) {
-  return (
-    <EmptyState {...{ icon, title, text }} isWholePage>
-      <ButtonLink href={href} variant="outline">
-        {link}
-      </ButtonLink>
-    </EmptyState>
-  );
-}
+export const Missing = ({ icon, title, text, href, link }: MissingProps) => (
+  <EmptyState {...{ icon, title, text }} isWholePage>
+    <ButtonLink href={href} variant="outline">
+      {link}
+    </ButtonLink>
+  </EmptyState>
+);
 
 interface ErrorStateProps {
   readonly error: Pick<ApiError, "message" | "requestId">;
@@ -61,26 +59,24 @@ interface ErrorStateProps {
 }
 
 /** A failed request, with the request id for support and an optional button to retry. */
-export function ErrorState({ error, onRetry }: ErrorStateProps) {
-  return (
-    <div role="alert" className="flex items-start gap-3 rounded-xl border bg-danger-soft p-4">
-      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-danger-text" />
-      <div className="min-w-0 flex-1">
-        <p className="font-medium break-words text-danger-text">{error.message}</p>
-        {error.requestId !== null && (
-          <p className="mt-0.5 text-xs break-all text-muted-foreground">
-            Request ID: <code className="font-mono">{error.requestId}</code>
-          </p>
-        )}
-      </div>
-      {onRetry !== undefined && (
-        <Button variant="outline" size="sm" onClick={onRetry}>
-          Retry
-        </Button>
+export const ErrorState = ({ error, onRetry }: ErrorStateProps) => (
+  <div role="alert" className="flex items-start gap-3 rounded-xl border bg-danger-soft p-4">
+    <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-danger-text" />
+    <div className="min-w-0 flex-1">
+      <p className="font-medium break-words text-danger-text">{error.message}</p>
+      {error.requestId !== null && (
+        <p className="mt-0.5 text-xs break-all text-muted-foreground">
+          Request ID: <code className="font-mono">{error.requestId}</code>
+        </p>
       )}
     </div>
-  );
-}
+    {onRetry !== undefined && (
+      <Button variant="outline" size="sm" onClick={onRetry}>
+        Retry
+      </Button>
+    )}
+  </div>
+);
 
 /** The text of a failure within a form. */
 export function ErrorNote({ children }: { readonly children: string | null }) {
@@ -118,7 +114,7 @@ export function Loaded<T>({
 }
 
 /** A list that is read page by page, in one box or as cards; or that it is loading, empty or failed. */
-export function PagedList<T>({
+export const PagedList = <T,>({
   label,
   pages: { items, error, hasMore, loading, loadMore },
   loadingRows = 4,
@@ -141,40 +137,38 @@ export function PagedList<T>({
   readonly empty: ReactNode;
   readonly keyOf: (item: T) => string;
   readonly children: (item: T) => ReactNode;
-}) {
-  return (
-    <>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={loadMore} />
-        </div>
-      )}
-      {items === undefined &&
-        error === null &&
-        (cards ? (
-          <Loading label={`Loading ${label.toLowerCase()}…`} className={cards.grid}>
-            <Skeletons count={loadingRows} className={cards.placeholder} />
-          </Loading>
-        ) : (
-          <ListSkeleton label={`Loading ${label.toLowerCase()}…`} rows={loadingRows} />
-        ))}
-      {items?.length === 0 && empty}
-      {items !== undefined && items.length > 0 && (
-        <div className={cards ? "" : "overflow-hidden rounded-xl border bg-surface shadow-xs"}>
-          {head}
-          <ul aria-label={label} className={cards?.grid ?? "divide-y"}>
-            {items.map((item) => (
-              <li key={keyOf(item)} className="min-w-0">
-                {children(item)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {error === null && <LoadMore pages={{ hasMore, loading, loadMore }} items={more} />}
-    </>
-  );
-}
+}) => (
+  <>
+    {error !== null && (
+      <div className="mb-3">
+        <ErrorState error={error} onRetry={loadMore} />
+      </div>
+    )}
+    {items === undefined &&
+      error === null &&
+      (cards ? (
+        <Loading label={`Loading ${label.toLowerCase()}…`} className={cards.grid}>
+          <Skeletons count={loadingRows} className={cards.placeholder} />
+        </Loading>
+      ) : (
+        <ListSkeleton label={`Loading ${label.toLowerCase()}…`} rows={loadingRows} />
+      ))}
+    {items?.length === 0 && empty}
+    {items !== undefined && items.length > 0 && (
+      <div className={cards ? "" : "overflow-hidden rounded-xl border bg-surface shadow-xs"}>
+        {head}
+        <ul aria-label={label} className={cards?.grid ?? "divide-y"}>
+          {items.map((item) => (
+            <li key={keyOf(item)} className="min-w-0">
+              {children(item)}
+            </li>
+          ))}
+        </ul>
+      </div>
+    )}
+    {error === null && <LoadMore pages={{ hasMore, loading, loadMore }} items={more} />}
+  </>
+);
 
 interface LoadMoreProps {
   readonly pages: Pick<Pages<unknown>, "hasMore" | "loading" | "loadMore">;
@@ -200,47 +194,40 @@ export const ShowMore = ({ children = "Show more", ...rest }: ComponentProps<typ
 );
 
 /** A placeholder with the size of the content that is loading. */
-export function Skeleton({ className, ...rest }: ComponentProps<"div">) {
-  return (
-    <div aria-hidden {...rest} className={cn("animate-pulse rounded-md bg-muted", className)} />
-  );
-}
+export const Skeleton = ({ className, ...rest }: ComponentProps<"div">) => (
+  <div aria-hidden {...rest} className={cn("animate-pulse rounded-md bg-muted", className)} />
+);
 
-export function Skeletons({ count, className }: Readonly<{ count: number; className: string }>) {
-  return Array.from({ length: count }, (_, index) => (
+export const Skeletons = ({ count, className }: Readonly<{ count: number; className: string }>) =>
+  Array.from({ length: count }, (_, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders never change
     <Skeleton key={index} className={className} />
   ));
-}
 
 type LoadingProps = Readonly<{ label: string; className?: string; children?: ReactNode }>;
 
 /** A placeholder for loading content: the children in a box of a class, or else one block of it. */
-export function Loading({ label, className, children }: LoadingProps) {
-  return (
-    <div aria-busy="true" className={children === undefined ? undefined : className}>
-      <p className="sr-only">{label}</p>
-      {children ?? <Skeleton className={className} />}
-    </div>
-  );
-}
+export const Loading = ({ label, className, children }: LoadingProps) => (
+  <div aria-busy="true" className={children === undefined ? undefined : className}>
+    <p className="sr-only">{label}</p>
+    {children ?? <Skeleton className={className} />}
+  </div>
+);
 
 /** The placeholder of a list whose rows have two lines. `label` is for screen readers. */
-export function ListSkeleton({ label, rows = 6 }: Readonly<{ label: string; rows?: number }>) {
-  return (
-    <Loading label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
-      {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
-        <div key={row} className="flex h-15.5 items-center gap-3 px-4">
-          <Skeleton className="size-7" />
-          <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-            <Skeleton className="h-3.5 w-2/5" />
-            <Skeleton className="h-3 w-1/4" />
-          </div>
-          <Skeleton className="h-5 w-20 rounded-full" />
-          <Skeleton className="h-3 w-16 max-sm:hidden" />
+export const ListSkeleton = ({ label, rows = 6 }: Readonly<{ label: string; rows?: number }>) => (
+  <Loading label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
+    {Array.from({ length: rows }, (_, row) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
+      <div key={row} className="flex h-15.5 items-center gap-3 px-4">
+        <Skeleton className="size-7" />
+        <div className="flex min-w-0 flex-1 flex-col gap-1.5">
+          <Skeleton className="h-3.5 w-2/5" />
+          <Skeleton className="h-3 w-1/4" />
         </div>
-      ))}
-    </Loading>
-  );
-}
+        <Skeleton className="h-5 w-20 rounded-full" />
+        <Skeleton className="h-3 w-16 max-sm:hidden" />
+      </div>
+    ))}
+  </Loading>
+);

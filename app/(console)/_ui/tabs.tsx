@@ -7,26 +7,20 @@ import { Link } from "./link.tsx";
 
 export const Tabs = Base.Root;
 
-export function TabsList({ className, ...rest }: ComponentProps<typeof Base.List>) {
-  return <Base.List {...rest} className={cn(tabBarStyle, className)} />;
-}
+export const TabsList = ({ className, ...rest }: ComponentProps<typeof Base.List>) => (
+  <Base.List {...rest} className={cn(tabBarStyle, className)} />
+);
 
-export function TabsTrigger({ className, ...rest }: ComponentProps<typeof Base.Trigger>) {
-  return (
-    <Base.Trigger
-      {...rest}
-      className={cn(
-        tabStyle,
-        "data-[state=active]:border-foreground data-[state=active]:text-foreground",
-        className,
-      )}
-    />
-  );
-}
+export const TabsTrigger = (props: ComponentProps<typeof Base.Trigger>) => (
+  <Base.Trigger
+    {...props}
+    className={`${tabStyle} data-[state=active]:border-foreground data-[state=active]:text-foreground`}
+  />
+);
 
-export function TabsContent({ className, ...rest }: ComponentProps<typeof Base.Content>) {
-  return <Base.Content {...rest} className={cn("pt-4", className)} />;
-}
+export const TabsContent = ({ className, ...rest }: ComponentProps<typeof Base.Content>) => (
+  <Base.Content {...rest} className={cn("pt-4", className)} />
+);
 
 /**
  * A bar of tabs. It can be scrolled on a narrow screen, without a scrollbar: the tab at the edge is cut

@@ -193,14 +193,12 @@ function Sheets({ sheets, place }: Readonly<{ sheets: readonly Sheet[]; place: U
 
 const scrollHere = (section: HTMLElement | null) => section?.scrollIntoView();
 
-function Bar({ text = "", children }: { readonly text?: string; readonly children: ReactNode }) {
-  return (
-    <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1 text-sm text-muted-foreground">
-      {children}
-      <p className="min-w-0 flex-1 wrap-anywhere">{text}</p>
-    </div>
-  );
-}
+const Bar = ({ text = "", children }: { readonly text?: string; readonly children: ReactNode }) => (
+  <div className="flex min-h-10 shrink-0 items-center gap-2 border-b px-4 py-1 text-sm text-muted-foreground">
+    {children}
+    <p className="min-w-0 flex-1 wrap-anywhere">{text}</p>
+  </div>
+);
 
 export async function readFile(
   address: string,

@@ -15,14 +15,12 @@ export const ArtistCover = (props: { readonly artist: Pictured; readonly classNa
 );
 
 /** An artist in a line of text: the picture and the name, which leads to the artist's page. */
-export function ArtistTag({ artist }: { readonly artist: Artist }) {
-  return (
-    <Link
-      href={`/artists/${artist.account_id}`}
-      className="inline-flex min-h-6 max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
-    >
-      <ArtistCover artist={artist} className="size-4" />
-      <span className="truncate">{artist.name}</span>
-    </Link>
-  );
-}
+export const ArtistTag = ({ artist }: { readonly artist: Artist }) => (
+  <Link
+    href={`/artists/${artist.account_id}`}
+    className="inline-flex min-h-6 max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
+  >
+    <ArtistCover artist={artist} className="size-4" />
+    <span className="truncate">{artist.name}</span>
+  </Link>
+);

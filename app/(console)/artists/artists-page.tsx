@@ -88,23 +88,21 @@ export function ArtistsPage() {
 
 type ArtistCardProps = Readonly<{ artist: Artist; organization: string | undefined }>;
 
-function ArtistCard({ artist, organization }: ArtistCardProps) {
-  return (
-    <Link
-      href={`/artists/${artist.account_id}`}
-      className="group flex h-full flex-col items-center rounded-xl border bg-surface p-5 text-center shadow-xs transition-colors hover:border-input hover:bg-muted"
-    >
-      <ArtistCover
-        artist={artist}
-        className="w-full max-w-32 shadow-sm transition-transform group-hover:scale-[1.03]"
-      />
-      <span className="mt-4 line-clamp-2 w-full font-semibold break-words">{artist.name}</span>
-      <span className="w-full truncate text-sm text-muted-foreground">
-        {artist.label ?? "No label"}
-      </span>
-      {organization !== undefined && (
-        <span className="mt-1 w-full truncate text-xs text-muted-foreground">{organization}</span>
-      )}
-    </Link>
-  );
-}
+const ArtistCard = ({ artist, organization }: ArtistCardProps) => (
+  <Link
+    href={`/artists/${artist.account_id}`}
+    className="group flex h-full flex-col items-center rounded-xl border bg-surface p-5 text-center shadow-xs transition-colors hover:border-input hover:bg-muted"
+  >
+    <ArtistCover
+      artist={artist}
+      className="w-full max-w-32 shadow-sm transition-transform group-hover:scale-[1.03]"
+    />
+    <span className="mt-4 line-clamp-2 w-full font-semibold break-words">{artist.name}</span>
+    <span className="w-full truncate text-sm text-muted-foreground">
+      {artist.label ?? "No label"}
+    </span>
+    {organization !== undefined && (
+      <span className="mt-1 w-full truncate text-xs text-muted-foreground">{organization}</span>
+    )}
+  </Link>
+);

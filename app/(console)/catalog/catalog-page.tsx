@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { withQuery } from "../_api/with-query.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
@@ -99,13 +100,8 @@ export function CatalogPage() {
   );
 }
 
-function addressOf(q: string, type: Type): string {
-  const query = new URLSearchParams({
-    ...(q === "" ? {} : { q }),
-    ...(type === "all" ? {} : { type }),
-  });
-  return query.size === 0 ? "/catalog" : `/catalog?${query}`;
-}
+const addressOf = (q: string, type: Type): string =>
+  withQuery("/catalog", { q, type: type === "all" ? "" : type });
 
 function Overview({ q, onShowAll }: Readonly<{ q: string; onShowAll: (type: Type) => void }>) {
   const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
@@ -193,38 +189,34 @@ function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type,
   );
 }
 
-function NothingFound({ q }: { readonly q: string }) {
-  return (
-    <EmptyState
-      icon={SearchX}
-      title="Nothing found"
-      text={
-        <>
-          The catalog has nothing for “{q}”. Check the spelling, or search by a filter such as{" "}
-          <code className="font-mono text-xs">genre:soul</code> or{" "}
-          <code className="font-mono text-xs">year:2024</code>.
-        </>
-      }
-    />
-  );
-}
+const NothingFound = ({ q }: { readonly q: string }) => (
+  <EmptyState
+    icon={SearchX}
+    title="Nothing found"
+    text={
+      <>
+        The catalog has nothing for “{q}”. Check the spelling, or search by a filter such as{" "}
+        <code className="font-mono text-xs">genre:soul</code> or{" "}
+        <code className="font-mono text-xs">year:2024</code>.
+      </>
+    }
+  />
+);
 
-function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] }) {
-  return (
-    <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
-      {artists.map((artist) => (
-        <li key={artist.id} className="min-w-0">
-          <Link
-            href={artistPage(artist)}
-            className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
-          >
-            <ArtistLine artist={artist} />
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const ArtistGrid = ({ artists }: { readonly artists: readonly CatalogArtist[] }) => (
+  <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+    {artists.map((artist) => (
+      <li key={artist.id} className="min-w-0">
+        <Link
+          href={artistPage(artist)}
+          className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
+        >
+          <ArtistLine artist={artist} />
+        </Link>
+      </li>
+    ))}
+  </ul>
+);
 
 const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
 const YEARS = 5;

@@ -87,14 +87,12 @@ export function Connectors() {
   );
 }
 
-function Group({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <h2 className="mb-3 font-semibold">{title}</h2>
-      <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">{children}</ul>
-    </section>
-  );
-}
+const Group = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section aria-label={title}>
+    <h2 className="mb-3 font-semibold">{title}</h2>
+    <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">{children}</ul>
+  </section>
+);
 
 /** Shows the outcome once, after the consent page has led back here. */
 function useOutcome(): void {

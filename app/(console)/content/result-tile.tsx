@@ -60,10 +60,8 @@ function Finished({ run }: { readonly run: TaskRun }) {
   );
 }
 
-type MarkProps = Readonly<{ icon: IconComponent; className?: string }>;
-
 /** Stands in the place of a picture. */
-const Mark = ({ icon: Icon, className }: MarkProps) => (
+const Mark = ({ icon: Icon, className }: Readonly<{ icon: IconComponent; className?: string }>) => (
   <span className="grid size-full place-items-center bg-muted text-muted-foreground">
     <Icon aria-hidden className={className} />
   </span>

@@ -158,9 +158,7 @@ function About({ run }: { readonly run: TaskRun }) {
       <div className="flex flex-wrap items-center gap-1.5">
         <h2 className="mr-1 font-semibold">{titleOf(run)}</h2>
         {settingsOf(run).map((setting) => (
-          <Badge key={setting}>
-            <span className="truncate">{setting}</span>
-          </Badge>
+          <Badge key={setting}>{setting}</Badge>
         ))}
         <TextLink href={`/runs?runId=${run.id}`} className="ml-auto text-sm">
           View run
@@ -209,11 +207,9 @@ export function Working({ text, run }: { readonly text: string; readonly run: Ta
   );
 }
 
-export function StageSkeleton() {
-  return (
-    <Loading label="Loading result…">
-      <Skeleton className="aspect-video w-full rounded-xl" />
-      <Skeleton className="mt-3 h-7 w-64 max-w-full" />
-    </Loading>
-  );
-}
+export const StageSkeleton = () => (
+  <Loading label="Loading result…">
+    <Skeleton className="aspect-video w-full rounded-xl" />
+    <Skeleton className="mt-3 h-7 w-64 max-w-full" />
+  </Loading>
+);

@@ -53,20 +53,18 @@ export default function DocsPage() {
 
 type Card = Readonly<{ href: string; title: string; about: string }>;
 
-function Cards({ cards }: { readonly cards: readonly Card[] }) {
-  return (
-    <ul className="mt-3 grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-      {cards.map(({ href, title, about }) => (
-        <li key={href}>
-          <Link
-            href={href}
-            className="block h-full rounded-xl border bg-surface px-4 py-3 hover:border-input hover:bg-muted"
-          >
-            <span className="block font-medium">{title}</span>
-            <span className="block text-muted-foreground">{about}</span>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const Cards = ({ cards }: { readonly cards: readonly Card[] }) => (
+  <ul className="mt-3 grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+    {cards.map(({ href, title, about }) => (
+      <li key={href}>
+        <Link
+          href={href}
+          className="block h-full rounded-xl border bg-surface px-4 py-3 hover:border-input hover:bg-muted"
+        >
+          <span className="block font-medium">{title}</span>
+          <span className="block text-muted-foreground">{about}</span>
+        </Link>
+      </li>
+    ))}
+  </ul>
+);

@@ -8,8 +8,8 @@ import { Link } from "../_ui/link.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
 /** A sentence of the document, with code between backticks. */
-export function Prose({ text }: { readonly text: string }) {
-  return text.split("`").map((piece, index) =>
+export const Prose = ({ text }: { readonly text: string }) =>
+  text.split("`").map((piece, index) =>
     index % 2 === 0 ? (
       piece
     ) : (
@@ -19,7 +19,6 @@ export function Prose({ text }: { readonly text: string }) {
       </code>
     ),
   );
-}
 
 /** Reading is quiet, deleting is a warning, and everything else writes. */
 const styles: Readonly<Record<string, string>> = {
@@ -29,19 +28,17 @@ const styles: Readonly<Record<string, string>> = {
 
 type MethodLabelProps = Readonly<{ method: string; className?: string }>;
 
-export function MethodLabel({ method, className }: MethodLabelProps) {
-  return (
-    <span
-      className={cn(
-        "shrink-0 font-mono text-xs font-semibold",
-        styles[method] ?? "text-accent-text",
-        className,
-      )}
-    >
-      {method}
-    </span>
-  );
-}
+export const MethodLabel = ({ method, className }: MethodLabelProps) => (
+  <span
+    className={cn(
+      "shrink-0 font-mono text-xs font-semibold",
+      styles[method] ?? "text-accent-text",
+      className,
+    )}
+  >
+    {method}
+  </span>
+);
 
 export type PageLink = Readonly<{ href: string; title: string }>;
 
@@ -118,6 +115,5 @@ function highlight(text: string, language: string): Promise<readonly CodeLine[]>
   return known;
 }
 
-async function tokenize(text: string, language: string): Promise<readonly CodeLine[]> {
-  return (await createTokenizer(language))?.next(text) ?? [];
-}
+const tokenize = async (text: string, language: string): Promise<readonly CodeLine[]> =>
+  (await createTokenizer(language))?.next(text) ?? [];

@@ -146,9 +146,8 @@ function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
   );
 }
 
-function LastUse({ at }: { readonly at: string | null }) {
-  return at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
-}
+const LastUse = ({ at }: { readonly at: string | null }) =>
+  at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
 
 function Expiry({ at }: { readonly at: string | null }) {
   if (at === null) return "Never";
@@ -247,10 +246,8 @@ const graces = [
   { value: "86400", label: "After 1 day" },
 ] as const;
 
-type RotateKeyProps = KeyDialogProps & { readonly known: ListedKey };
-
 /** A dialog to replace a key. The old key can keep working while programs are switched over. */
-function RotateKey({ known, onCreated, onClose }: RotateKeyProps) {
+function RotateKey({ known, onCreated, onClose }: KeyDialogProps & { readonly known: ListedKey }) {
   const form = useForm({ grace: "3600" });
   const { error } = form;
   const onSubmit = async () => {

@@ -102,23 +102,21 @@ export function PlaygroundPage() {
   );
 }
 
-function HeaderButton({
+const HeaderButton = ({
   icon: Icon,
   label,
   className,
   ...rest
-}: ComponentProps<typeof Button> & { readonly icon: IconComponent; readonly label: string }) {
-  return (
-    <Button
-      icon={Icon}
-      variant="ghost"
-      size="sm"
-      aria-label={label}
-      title={label}
-      className={cn("h-8", className)}
-      {...rest}
-    >
-      <span className="max-sm:hidden">{label}</span>
-    </Button>
-  );
-}
+}: ComponentProps<typeof Button> & { readonly icon: IconComponent; readonly label: string }) => (
+  <Button
+    icon={Icon}
+    variant="ghost"
+    size="sm"
+    aria-label={label}
+    title={label}
+    className={cn("h-8", className)}
+    {...rest}
+  >
+    <span className="max-sm:hidden">{label}</span>
+  </Button>
+);

@@ -1,6 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { withQuery } from "../_api/with-query.ts";
 import { useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
@@ -151,22 +152,20 @@ export function RunRow({ run, artists, now, compareWith = "" }: RowProps) {
   );
 }
 
-function NoRuns({ onStart }: { readonly onStart: () => void }) {
-  return (
-    <EmptyState
-      icon={Bot}
-      title="No agent runs yet"
-      text="Ask for something that takes a while, such as a check of this quarter's royalty statements. You can follow each step here."
-    >
-      <Button icon={Plus} onClick={onStart}>
-        Start agent run
-      </Button>
-      <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
-        Schedule a prompt
-      </ButtonLink>
-    </EmptyState>
-  );
-}
+const NoRuns = ({ onStart }: { readonly onStart: () => void }) => (
+  <EmptyState
+    icon={Bot}
+    title="No agent runs yet"
+    text="Ask for something that takes a while, such as a check of this quarter's royalty statements. You can follow each step here."
+  >
+    <Button icon={Plus} onClick={onStart}>
+      Start agent run
+    </Button>
+    <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
+      Schedule a prompt
+    </ButtonLink>
+  </EmptyState>
+);
 
 interface RunFilterBarProps {
   readonly filters: RunFilters;
@@ -271,10 +270,4 @@ function runsPath({ status, kind, artist, chat, since, skill }: RunFilters, now:
     ...{ status, kind, artist_id: artist, chat_id: chat, skill },
     since: span === undefined ? "" : new Date(now - span).toISOString(),
   });
-}
-
-/** Returns an address with the parameters that are not empty. */
-export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
-  return query.size === 0 ? path : `${path}?${query}`;
 }

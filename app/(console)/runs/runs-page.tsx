@@ -2,6 +2,7 @@
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/task-runs/task-run.ts";
+import { withQuery } from "../_api/with-query.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
@@ -15,7 +16,7 @@ import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import type { TaskRunList } from "./_state/task-run-state.ts";
 import { nameOf, type RunState, spanOf, stateOf, summaryOf } from "./_state/task-run-state.ts";
-import { AgentRuns, withQuery } from "./agent-runs.tsx";
+import { AgentRuns } from "./agent-runs.tsx";
 import { RunStatus } from "./run-status.tsx";
 import { Waiting } from "./waiting.tsx";
 

@@ -1,9 +1,9 @@
 import type { RunTrace, startRunContract } from "@/lib/turns/run-contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
-import { ModelPicker } from "../_models/model-picker.tsx";
+import { ModelField } from "../_models/model-field.tsx";
 import { currentScope } from "../_session/scope.ts";
-import { Field, TextareaField } from "../_ui/form.tsx";
+import { TextareaField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
 interface StartRunDialogProps {
@@ -43,16 +43,7 @@ export function StartRunDialog({ from, onClose, onStarted }: StartRunDialogProps
         placeholder="Compare this week's streams of our new single with the last release, and write a summary for the label."
         {...form.field("prompt")}
       />
-      <Field label="Model">
-        {(ids) => (
-          <ModelPicker
-            {...ids}
-            value={model}
-            isField
-            onChoose={(next) => form.set({ model: next })}
-          />
-        )}
-      </Field>
+      <ModelField label="Model" {...form.field("model")} />
     </FormDialog>
   );
 }

@@ -105,16 +105,18 @@ export function Waiting() {
   );
 }
 
-function ChatLink(chat: { readonly path: string; readonly title: string; readonly date: string }) {
-  return (
-    <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
-      <Link
-        href={`/chat/${chat.path}`}
-        className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
-      >
-        {chat.title.trim() || "Untitled"}
-      </Link>
-      <RelativeTime date={chat.date} />
-    </p>
-  );
-}
+const ChatLink = (chat: {
+  readonly path: string;
+  readonly title: string;
+  readonly date: string;
+}) => (
+  <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
+    <Link
+      href={`/chat/${chat.path}`}
+      className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
+    >
+      {chat.title.trim() || "Untitled"}
+    </Link>
+    <RelativeTime date={chat.date} />
+  </p>
+);

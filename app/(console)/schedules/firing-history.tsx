@@ -8,6 +8,7 @@ import { Link } from "../_ui/link.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
+import { runDurationOf } from "../runs/_state/run-state.ts";
 import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
 
@@ -84,12 +85,8 @@ const SERIES = [
   { key: "other", label: "Cancelled", color: "text-input" },
 ] as const;
 
-/** Returns how long a run has taken, or has worked so far, in milliseconds. */
-const durationOf = (run: TaskFiring, now: number): number =>
-  Math.max(
-    0,
-    (run.finished_at === null ? now : Date.parse(run.finished_at)) - Date.parse(run.created_at),
-  );
+const durationOf = ({ created_at, finished_at }: TaskFiring, now: number): number =>
+  runDurationOf({ createdAt: created_at, finishedAt: finished_at }, now);
 
 function seriesOf({ status }: TaskFiring): (typeof SERIES)[number]["key"] {
   const { isActive, tone } = stateOf(status);
@@ -98,10 +95,8 @@ function seriesOf({ status }: TaskFiring): (typeof SERIES)[number]["key"] {
   return tone === "danger" || tone === "warning" ? "failed" : "other";
 }
 
-type FiringStripProps = Readonly<{ runs: readonly TaskFiring[]; now: number }>;
-
 /** How long the last runs have taken, and how each has ended. @param runs the newest first */
-function FiringStrip({ runs, now }: FiringStripProps) {
+function FiringStrip({ runs, now }: Readonly<{ runs: readonly TaskFiring[]; now: number }>) {
   const router = useRouter();
   const last = runs.slice(0, MAX_COUNT);
   const bars = last.toReversed().map((run) => ({

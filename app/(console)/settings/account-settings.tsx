@@ -23,25 +23,23 @@ import { toast } from "../_ui/toast.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { ApprovalSettings } from "./approval-settings.tsx";
 
-export function AccountSettings() {
-  return (
-    <Loaded
-      query={useAccount()}
-      loading={<Loading label="Loading…" className="h-64 w-full rounded-xl" />}
-    >
-      {({ account }) => (
-        <>
-          <ProfileForm account={account} />
-          <NetworkSettings account={account} />
-          <ApprovalSettings account={account} />
-          <MemorySettings account={account} />
-          <ExportAccount />
-          {account.email !== null && <DeleteAccount email={account.email} />}
-        </>
-      )}
-    </Loaded>
-  );
-}
+export const AccountSettings = () => (
+  <Loaded
+    query={useAccount()}
+    loading={<Loading label="Loading…" className="h-64 w-full rounded-xl" />}
+  >
+    {({ account }) => (
+      <>
+        <ProfileForm account={account} />
+        <NetworkSettings account={account} />
+        <ApprovalSettings account={account} />
+        <MemorySettings account={account} />
+        <ExportAccount />
+        {account.email !== null && <DeleteAccount email={account.email} />}
+      </>
+    )}
+  </Loaded>
+);
 
 /** Whether a proposed shorter memory needs a person. */
 function MemorySettings({ account }: { readonly account: Me["account"] }) {

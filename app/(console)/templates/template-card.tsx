@@ -54,9 +54,7 @@ export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCa
           </Badge>
         )}
         {tags.slice(0, 4).map((tag) => (
-          <Badge key={tag}>
-            <span className="truncate">{tag}</span>
-          </Badge>
+          <Badge key={tag}>{tag}</Badge>
         ))}
         {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
       </div>
@@ -168,9 +166,7 @@ function TemplateDetails({ template, isMine, onUse, onClose }: TemplateDetailsPr
         <ul aria-label="Tags" className="mt-4 flex flex-wrap gap-1">
           {tags.map((tag) => (
             <li key={tag} className="max-w-full">
-              <Badge>
-                <span className="truncate">{tag}</span>
-              </Badge>
+              <Badge>{tag}</Badge>
             </li>
           ))}
         </ul>

@@ -2,9 +2,9 @@ import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
 import { parseJson, useForm } from "../_hooks/use-form.ts";
-import { ModelPicker } from "../_models/model-picker.tsx";
+import { ModelField } from "../_models/model-field.tsx";
 import { ChipsField } from "../_ui/chips-input.tsx";
-import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
+import { Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
 const INVALID_TEXTS = {
@@ -101,17 +101,12 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
         checked={values.is_private}
         onChange={(is_private) => set({ is_private })}
       />
-      <Field label="Model" hint="For your own chats, runs and schedules">
-        {(ids) => (
-          <ModelPicker
-            {...ids}
-            isField
-            hasDefault
-            value={values.model}
-            onChoose={(model) => set({ model })}
-          />
-        )}
-      </Field>
+      <ModelField
+        label="Model"
+        hint="For your own chats, runs and schedules"
+        hasDefault
+        {...form.field("model")}
+      />
       <TextareaField
         label="Output schema (optional)"
         hint="A JSON schema for the result of runs, which then is data instead of text"

@@ -264,9 +264,7 @@ function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
   );
 }
 
-type MatchProps = ArtistMusicProps & { readonly catalogId: string };
-
-function Match({ artist, catalogId, onLinked }: MatchProps) {
+function Match({ artist, catalogId, onLinked }: ArtistMusicProps & { readonly catalogId: string }) {
   const { send, busy } = useSubmit();
   const link = async () => {
     const result = await send<Answer<typeof getArtistContract>>(

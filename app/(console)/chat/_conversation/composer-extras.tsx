@@ -18,18 +18,13 @@ import type { QueuedMessage } from "../_state/message-queue.ts";
 type AttachmentListProps = Readonly<{ attachments: Attachments; files: readonly Attachment[] }>;
 
 /** The attached files, each with its progress and a button to remove it. */
-export function AttachmentList({ attachments, files }: AttachmentListProps) {
-  return (
-    <ul
-      aria-label="Attachments"
-      className="flex max-h-44 flex-wrap gap-2 overflow-y-auto px-3 pt-3"
-    >
-      {files.map((file) => (
-        <AttachmentChip key={file.id} {...{ attachments, file }} />
-      ))}
-    </ul>
-  );
-}
+export const AttachmentList = ({ attachments, files }: AttachmentListProps) => (
+  <ul aria-label="Attachments" className="flex max-h-44 flex-wrap gap-2 overflow-y-auto px-3 pt-3">
+    {files.map((file) => (
+      <AttachmentChip key={file.id} {...{ attachments, file }} />
+    ))}
+  </ul>
+);
 
 type AttachmentChipProps = Readonly<{ attachments: Attachments; file: Attachment }>;
 

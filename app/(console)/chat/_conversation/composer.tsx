@@ -13,6 +13,7 @@ import { useView } from "../../_hooks/use-view.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { ArrowUp, CornerDownLeft, Paperclip, Square } from "../../_ui/icons.tsx";
+import { UploadButton } from "../../_ui/upload-button.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
 import { prepareTurn } from "../_state/live-chat.ts";
@@ -127,7 +128,16 @@ export function Composer(props: ComposerProps) {
         />
         <div className="flex items-center justify-between gap-2 px-2 pb-2">
           <div className="flex min-w-0 items-center gap-0.5">
-            <AttachButton onFiles={attachments.add} />
+            <UploadButton
+              icon={Paperclip}
+              multiple
+              aria-label="Attach files"
+              variant="quiet"
+              size="icon"
+              corners="large"
+              title="Attach files, or drop or paste them"
+              onFiles={attachments.add}
+            />
             {children}
           </div>
           <div className="flex items-center gap-1.5">
@@ -173,34 +183,6 @@ export function Composer(props: ComposerProps) {
         </div>
       </div>
     </form>
-  );
-}
-
-function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={({ target }) => {
-          onFiles([...(target.files ?? [])]);
-          // The same file can be chosen again.
-          target.value = "";
-        }}
-      />
-      <IconButton
-        icon={Paperclip}
-        isLarge
-        label="Attach files"
-        variant="quiet"
-        corners="large"
-        title="Attach files, or drop or paste them"
-        onClick={() => input.current?.click()}
-      />
-    </>
   );
 }
 

@@ -198,23 +198,21 @@ function placeholderFor(isBusy: boolean, hasQuestion: boolean): string {
   return isBusy ? "Queue a message for when the agent is done" : "Message the agent";
 }
 
-function ConversationSkeleton({ connection }: { readonly connection: ConnectionState }) {
-  return (
-    <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
-      <p className="sr-only" role="status">
-        {connection === "live" ? "Loading chat…" : "Connection lost. Reconnecting…"}
-      </p>
-      <div className="mx-auto flex max-w-3xl flex-col gap-6">
-        <Skeleton className="h-9 w-2/5 self-end rounded-2xl" />
-        <div className="flex flex-col gap-2">
-          <Skeleton className="h-5 w-11/12" />
-          <Skeleton className="h-5 w-4/5" />
-          <Skeleton className="h-5 w-3/5" />
-        </div>
+const ConversationSkeleton = ({ connection }: { readonly connection: ConnectionState }) => (
+  <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
+    <p className="sr-only" role="status">
+      {connection === "live" ? "Loading chat…" : "Connection lost. Reconnecting…"}
+    </p>
+    <div className="mx-auto flex max-w-3xl flex-col gap-6">
+      <Skeleton className="h-9 w-2/5 self-end rounded-2xl" />
+      <div className="flex flex-col gap-2">
+        <Skeleton className="h-5 w-11/12" />
+        <Skeleton className="h-5 w-4/5" />
+        <Skeleton className="h-5 w-3/5" />
       </div>
     </div>
-  );
-}
+  </div>
+);
 
 /**
  * Sets the document title once the page has loaded its data. Next.js inserts the title of the page

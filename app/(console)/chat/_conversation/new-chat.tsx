@@ -148,20 +148,18 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 }
 
 /** The first message of the chat, at the place where the page of the chat will show it. */
-function SentMessage({ parts }: Pick<UIMessage, "parts">) {
-  return (
-    <ScrollBox ref={scrollToEnd} label="Conversation" className="min-h-0 flex-1 rounded-none">
-      <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
-        <div className="py-1">
-          <Message author="You" className="flex flex-col items-end gap-1">
-            <WrittenParts parts={parts} />
-          </Message>
-        </div>
-        <TypingIndicator />
+const SentMessage = ({ parts }: Pick<UIMessage, "parts">) => (
+  <ScrollBox ref={scrollToEnd} label="Conversation" className="min-h-0 flex-1 rounded-none">
+    <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
+      <div className="py-1">
+        <Message author="You" className="flex flex-col items-end gap-1">
+          <WrittenParts parts={parts} />
+        </Message>
       </div>
-    </ScrollBox>
-  );
-}
+      <TypingIndicator />
+    </div>
+  </ScrollBox>
+);
 
 const scrollToEnd = (box: HTMLElement | null) => box?.scrollTo(0, box.scrollHeight);
 
@@ -178,38 +176,34 @@ async function setUpChat(address: ChatAddress, conversation: Conversation, setup
   return named.ok ? null : named.error;
 }
 
-function Suggestions({ onChoose }: { readonly onChoose: (suggestion: Suggestion) => void }) {
-  return (
-    <ul
-      aria-label="Suggestions"
-      className="mx-auto flex w-full max-w-4xl gap-2 px-4 max-sm:overflow-x-auto max-sm:pb-3 max-sm:[scrollbar-width:none] sm:flex-wrap sm:justify-center"
-    >
-      {suggestions.map(({ icon: Icon, ...suggestion }) => (
-        <li key={suggestion.title}>
-          <button
-            type="button"
-            onClick={() => onChoose(suggestion)}
-            className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted"
-          >
-            <Icon aria-hidden className="size-4 text-muted-foreground" />
-            {suggestion.title}
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
+const Suggestions = ({ onChoose }: { readonly onChoose: (suggestion: Suggestion) => void }) => (
+  <ul
+    aria-label="Suggestions"
+    className="mx-auto flex w-full max-w-4xl gap-2 px-4 max-sm:overflow-x-auto max-sm:pb-3 max-sm:[scrollbar-width:none] sm:flex-wrap sm:justify-center"
+  >
+    {suggestions.map(({ icon: Icon, ...suggestion }) => (
+      <li key={suggestion.title}>
+        <button
+          type="button"
+          onClick={() => onChoose(suggestion)}
+          className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted"
+        >
+          <Icon aria-hidden className="size-4 text-muted-foreground" />
+          {suggestion.title}
+        </button>
+      </li>
+    ))}
+  </ul>
+);
 
-function StandInNote() {
-  return (
-    <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
-      No AI model is connected yet. Built-in rules answer instead and can use the agent's tools.{" "}
-      <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
-        Connect a model
-      </Link>
-    </p>
-  );
-}
+const StandInNote = () => (
+  <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
+    No AI model is connected yet. Built-in rules answer instead and can use the agent's tools.{" "}
+    <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
+      Connect a model
+    </Link>
+  </p>
+);
 
 const suggestions: readonly (Suggestion & { readonly icon: IconComponent })[] = [
   {

@@ -202,11 +202,9 @@ function useAfterTurn(isBusy: boolean, action: () => void): void {
   }, [isBusy, action]);
 }
 
-function Note({ text }: { readonly text: string }) {
-  return (
-    <p className="flex flex-col items-center gap-2 px-6 py-10 text-center text-muted-foreground">
-      <FolderOpen aria-hidden className="size-5" />
-      {text}
-    </p>
-  );
-}
+const Note = ({ text }: { readonly text: string }) => (
+  <p className="flex flex-col items-center gap-2 px-6 py-10 text-center text-muted-foreground">
+    <FolderOpen aria-hidden className="size-5" />
+    {text}
+  </p>
+);

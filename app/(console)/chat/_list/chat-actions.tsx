@@ -120,21 +120,16 @@ type ListMenuProps = MenuState & {
 };
 
 /** The menu of the whole list. */
-export function ListMenu({ isArchived, onSelect, onArchived, ...state }: ListMenuProps) {
-  return (
-    <AnchoredMenu {...state} label="Chat list">
-      <MenuItem icon={ListChecks} onSelect={onSelect}>
-        Select chats
-      </MenuItem>
-      <MenuItem
-        icon={isArchived ? MessagesSquare : Archive}
-        onSelect={() => onArchived(!isArchived)}
-      >
-        {isArchived ? "Show all chats" : "Show archived chats"}
-      </MenuItem>
-    </AnchoredMenu>
-  );
-}
+export const ListMenu = ({ isArchived, onSelect, onArchived, ...state }: ListMenuProps) => (
+  <AnchoredMenu {...state} label="Chat list">
+    <MenuItem icon={ListChecks} onSelect={onSelect}>
+      Select chats
+    </MenuItem>
+    <MenuItem icon={isArchived ? MessagesSquare : Archive} onSelect={() => onArchived(!isArchived)}>
+      {isArchived ? "Show all chats" : "Show archived chats"}
+    </MenuItem>
+  </AnchoredMenu>
+);
 
 interface SelectionBarProps {
   readonly chats: readonly Chat[];

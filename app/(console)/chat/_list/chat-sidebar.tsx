@@ -205,22 +205,20 @@ function emptyText({ query, isArchived, artistId }: ChatList["filter"]): string 
 
 type SelectableRowProps = Readonly<{ title: string; isSelected: boolean; onToggle: () => void }>;
 
-function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
-  return (
-    <label
-      title={title}
-      className={cn(
-        "flex h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 hover:bg-hover",
-        isSelected && "bg-accent-soft",
-      )}
-    >
-      <input
-        type="checkbox"
-        checked={isSelected}
-        onChange={onToggle}
-        className="size-4 shrink-0 accent-accent"
-      />
-      <span className="min-w-0 truncate">{title}</span>
-    </label>
-  );
-}
+const SelectableRow = ({ title, isSelected, onToggle }: SelectableRowProps) => (
+  <label
+    title={title}
+    className={cn(
+      "flex h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 hover:bg-hover",
+      isSelected && "bg-accent-soft",
+    )}
+  >
+    <input
+      type="checkbox"
+      checked={isSelected}
+      onChange={onToggle}
+      className="size-4 shrink-0 accent-accent"
+    />
+    <span className="min-w-0 truncate">{title}</span>
+  </label>
+);

@@ -61,20 +61,18 @@ const rowButtonStyle =
   "absolute top-0.5 right-0.5 grid size-7 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
 
 /** The title of the open chat, with the menu that its row has. */
-export function TitleMenu({ chat, onCode }: Readonly<{ chat: Chat; onCode: () => void }>) {
-  return (
-    <WithMenu
-      {...{ chat, onCode }}
-      isCurrent
-      icon={ChevronDown}
-      label="Chat menu"
-      buttonStyle="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
-      className="relative flex min-w-0 items-center gap-1"
-    >
-      <h1 className="min-w-0 truncate font-semibold">{titleOfChat(chat)}</h1>
-    </WithMenu>
-  );
-}
+export const TitleMenu = ({ chat, onCode }: Readonly<{ chat: Chat; onCode: () => void }>) => (
+  <WithMenu
+    {...{ chat, onCode }}
+    isCurrent
+    icon={ChevronDown}
+    label="Chat menu"
+    buttonStyle="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
+    className="relative flex min-w-0 items-center gap-1"
+  >
+    <h1 className="min-w-0 truncate font-semibold">{titleOfChat(chat)}</h1>
+  </WithMenu>
+);
 
 interface WithMenuProps {
   readonly chat: ActionTarget;

@@ -18,10 +18,8 @@ import { addressOf, pathOf } from "./row-target.ts";
 
 type ShareAnswer = Answer<typeof getShareContract>;
 
-type ShareDialogProps = Readonly<{ chat: Chat; onClose: () => void }>;
-
 /** Creates, renews and revokes the read-only link of a chat. */
-export function ShareDialog({ chat, onClose }: ShareDialogProps) {
+export function ShareDialog({ chat, onClose }: Readonly<{ chat: Chat; onClose: () => void }>) {
   const path = `${pathOf(addressOf(chat))}/share`;
   const { data, error, reload, change } = useQuery<ShareAnswer>(path);
   const { send, busy, error: failure } = useSubmit();

@@ -128,15 +128,13 @@ function CompactionDivider({ data }: Pick<DataPartProps, "data">) {
   );
 }
 
-function Notes({ lines }: { readonly lines: readonly string[] }) {
-  return (
-    <ul className="list-none text-xs text-muted-foreground">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
-  );
-}
+const Notes = ({ lines }: { readonly lines: readonly string[] }) => (
+  <ul className="list-none text-xs text-muted-foreground">
+    {lines.map((line) => (
+      <li key={line}>{line}</li>
+    ))}
+  </ul>
+);
 
 /** Names the files of the workspace that a turn could not store as they were. */
 function workspaceLines(data: unknown): string[] {

@@ -18,17 +18,15 @@ export const FileName = ({ name, className }: Readonly<{ name: string; className
 );
 
 /** A file by its kind, name and size, side by side in a flex container. */
-export function FileLabel({ name, size }: Readonly<{ name: string; size: number }>) {
-  return (
-    <>
-      <FileTypeIcon name={name} />
-      <span className="min-w-0 flex-1">
-        <FileName className="block truncate text-sm font-medium" name={name} />
-        <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
-      </span>
-    </>
-  );
-}
+export const FileLabel = ({ name, size }: Readonly<{ name: string; size: number }>) => (
+  <>
+    <FileTypeIcon name={name} />
+    <span className="min-w-0 flex-1">
+      <FileName className="block truncate text-sm font-medium" name={name} />
+      <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
+    </span>
+  </>
+);
 
 interface FileTypeIconProps {
   readonly name: string;

@@ -18,14 +18,15 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
   const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
     if (!isComplete || source.length > MAX_LENGTH) return;
-    const cancel = drawInTurn((drawFormula) => {
+    const left = new AbortController();
+    drawInTurn((drawFormula) => {
       const drawing = document.createElement("span");
       drawFormula(source, isDisplay, drawing);
       place.current?.replaceChildren(drawing);
       setDrawn(true);
-    });
+    }, left.signal);
     return () => {
-      cancel();
+      left.abort();
       setDrawn(false);
     };
   }, [source, isDisplay, isComplete]);
@@ -57,41 +58,24 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
 /** The keyboard must be able to scroll a wide formula. */
 const displayed = { role: "group", "aria-label": "Formula", tabIndex: 0 };
 
-type DrawFormula = typeof import("./katex.ts").drawFormula;
-type Draw = (drawFormula: DrawFormula) => void;
+type Draw = (drawFormula: typeof import("./katex.ts").drawFormula) => void;
 
 /** Formulas are drawn one after the other, in tasks that are short enough not to hold up a frame. */
 const TASK_MS = 8;
 
-const waiting = new Set<Draw>();
-let isWorking = false;
+let turn: Promise<unknown> = Promise.resolve();
+let taskEnd = 0;
 
 /** Returns a function that cancels it. If `draw` throws, the source stays visible. */
-function drawInTurn(draw: Draw): () => void {
-  waiting.add(draw);
-  if (!isWorking) void work();
-  return () => waiting.delete(draw);
-}
-
-async function work(): Promise<void> {
-  isWorking = true;
-  try {
+function drawInTurn(draw: Draw, signal: AbortSignal): void {
+  const work = async () => {
+    if (signal.aborted) return;
     const { drawFormula } = await loadModule(() => import("./katex.ts"));
-    let end = performance.now() + TASK_MS;
-    for (const draw of waiting) {
-      waiting.delete(draw);
-      try {
-        draw(drawFormula);
-      } catch {
-        // The source is not TeX that KaTeX knows, or exceeds a bound.
-      }
-      if (performance.now() < end) continue;
+    if (performance.now() >= taskEnd) {
       await new Promise((resolve) => setTimeout(resolve));
-      end = performance.now() + TASK_MS;
+      taskEnd = performance.now() + TASK_MS;
     }
-  } catch {
-    // KaTeX could not be loaded: the next formula tries it again.
-    waiting.clear();
-  }
-  isWorking = false;
+    if (!signal.aborted) draw(drawFormula);
+  };
+  turn = turn.then(work).catch(() => {});
 }

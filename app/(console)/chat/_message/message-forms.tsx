@@ -2,7 +2,7 @@
 import type { FileUIPart } from "ai";
 import { useEffect, useRef, useState, useTransition } from "react";
 import { Button } from "../../_ui/button.tsx";
-import { TextareaField } from "../../_ui/form.tsx";
+import { Form, TextareaField } from "../../_ui/form.tsx";
 import { focusConversation } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 
@@ -31,12 +31,9 @@ export function EditMessage({ text: initial, files, isBusy, onCancel, onSend }: 
     onSend(text.trim());
   };
   return (
-    <form
+    <Form
       className="w-full rounded-2xl border border-input bg-surface shadow-xs focus-within:border-accent-text focus-within:ring-1 focus-within:ring-accent-text"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
+      onSubmit={send}
     >
       <div className="flex px-3 pt-3 empty:hidden">
         <MessageFiles files={files} />
@@ -72,7 +69,7 @@ export function EditMessage({ text: initial, files, isBusy, onCancel, onSend }: 
           </Button>
         </div>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -89,12 +86,9 @@ export function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormPro
   const [text, setText] = useState(initial);
   const [isSaving, startSaving] = useTransition();
   return (
-    <form
+    <Form
       className="mt-1 flex max-w-lg flex-col gap-2 rounded-lg border bg-surface p-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        startSaving(() => onSave(text.trim()));
-      }}
+      onSubmit={() => startSaving(() => onSave(text.trim()))}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -118,6 +112,6 @@ export function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormPro
           Save comment
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

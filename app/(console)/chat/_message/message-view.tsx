@@ -220,18 +220,16 @@ function useToolCalls(message: UIMessage): ReadonlyMap<Part, ToolCall> {
 }
 
 /** The model's reasoning, collapsed at first. */
-function Reasoning({ text, isStreaming }: Readonly<{ text: string; isStreaming: boolean }>) {
-  return (
-    <Disclosure
-      summary={
-        <>
-          <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
-          {isStreaming ? "Thinking…" : "Reasoning"}
-        </>
-      }
-      panelClassName="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
-    >
-      <Markdown text={text} isStreaming={isStreaming} />
-    </Disclosure>
-  );
-}
+const Reasoning = ({ text, isStreaming }: Readonly<{ text: string; isStreaming: boolean }>) => (
+  <Disclosure
+    summary={
+      <>
+        <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
+        {isStreaming ? "Thinking…" : "Reasoning"}
+      </>
+    }
+    panelClassName="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
+  >
+    <Markdown text={text} isStreaming={isStreaming} />
+  </Disclosure>
+);

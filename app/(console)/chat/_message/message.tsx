@@ -23,16 +23,14 @@ export const UserText = ({ children }: { readonly children: string }) => (
 );
 
 /** The files and the text that a person has sent. */
-export function WrittenParts({ parts }: Pick<UIMessage, "parts">) {
-  return (
-    <>
-      <MessageFiles files={parts.filter((part) => part.type === "file")} />
-      {keyed(parts).map(({ key, item: part }) =>
-        part.type === "text" ? <UserText key={key}>{part.text}</UserText> : null,
-      )}
-    </>
-  );
-}
+export const WrittenParts = ({ parts }: Pick<UIMessage, "parts">) => (
+  <>
+    <MessageFiles files={parts.filter((part) => part.type === "file")} />
+    {keyed(parts).map(({ key, item: part }) =>
+      part.type === "text" ? <UserText key={key}>{part.text}</UserText> : null,
+    )}
+  </>
+);
 
 /** Shows that the agent is working. It reserves the height of a message's footer, even while it is hidden. */
 export const TypingIndicator = ({ isHidden = false }: { readonly isHidden?: boolean }) => (

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { loadImage } from "../../_api/request.ts";
 import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";
-import { ImageIcon, LoaderCircle } from "../../_ui/icons.tsx";
+import { Image, LoaderCircle } from "../../_ui/icons.tsx";
 import { mediaAddress } from "../../content/content-result.ts";
 import { SandboxLink } from "../_tools/file-link.tsx";
 
@@ -50,7 +50,7 @@ function ImageOnRequest({ url, label }: { readonly url: string; readonly label: 
         {state === "loading" ? (
           <LoaderCircle aria-hidden className="size-4 shrink-0 animate-spin" />
         ) : (
-          <ImageIcon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+          <Image aria-hidden className="size-4 shrink-0 text-muted-foreground" />
         )}
         <span className="min-w-0 break-words">{label || "Image"}</span>
       </span>

@@ -54,8 +54,5 @@ export function askingRun(message: UIMessage | undefined): string | null {
 }
 
 /** Returns true for a question of the agent that has no answer yet. */
-export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
-  return (
-    part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"
-  );
-}
+export const isOpenQuestion = (part: UIMessage["parts"][number]): boolean =>
+  part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available";

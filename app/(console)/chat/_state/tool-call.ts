@@ -64,29 +64,11 @@ function wordsOf({ name, input, output, state }: ToolCall): Words {
       const code = numberAt(output, "exitCode") ?? 0;
       return ["Ran", textAt(input, "command"), code === 0 ? "" : `exit ${code}`, code !== 0];
     }
-    case "read":
-      return ["Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line")];
-    case "write":
-      return ["Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line")];
-    case "edit": {
-      const made = count(numberAt(output, "replacements"), "replacement");
-      return ["Edited", textAt(input, "filePath"), made];
-    }
-    case "grep": {
-      const found = count(listAt(output, "matches").length, "match", "matches");
-      return ["Searched for", textAt(input, "pattern"), found];
-    }
-    case "glob": {
-      const found = count(listAt(output, "files").length, "file");
-      return ["Looked for files", textAt(input, "pattern"), found];
-    }
     case "fetch": {
       const status = numberAt(output, "status");
       const subject = `${textAt(input, "method") ?? "GET"} ${textAt(input, "url") ?? ""}`;
       return ["Fetched", subject, String(status ?? ""), status !== null && status >= 400];
     }
-    case "skill":
-      return ["Used the skill", textAt(input, "skill")];
     case "task": {
       const step = state === "running" ? listAt(output, "steps").at(-1) : undefined;
       const current = step && `: ${textAt(step, "tool")} ${textAt(step, "summary")}`;
@@ -98,24 +80,33 @@ function wordsOf({ name, input, output, state }: ToolCall): Words {
       const done = todos.filter((todo) => todo.status === "completed").length;
       return ["Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`];
     }
-    case "web_search": {
-      const found = count(listAt(output, "results").length, "result");
-      return ["Searched the web for", textAt(input, "query"), found];
-    }
-    case "schedule":
-      return ["Scheduled", textAt(input, "title")];
-    case "list_schedules": {
-      const found = count(listAt(output, "schedules").length, "schedule");
-      return ["Looked for schedules", "", found];
-    }
     case "make_media": {
       const isPlaceholder = valueAt(output, "placeholder") === true;
       return ["Generated", textAt(input, "prompt"), isPlaceholder ? "placeholder" : ""];
     }
-    default:
-      return [usedTool(name), ""];
+    default: {
+      const [done, field = "", amount = "", unit = ""] = WORDS[name] ?? [usedTool(name)];
+      const found = valueAt(output, amount);
+      const number = Array.isArray(found) ? found.length : numberAt(output, amount);
+      return [done, textAt(input, field), count(number, unit)];
+    }
   }
 }
+
+type ToolWords = readonly [done: string, field?: string, amount?: string, unit?: string];
+
+/** The words of a tool, the field of its input to name, and the number or list of its output to count. */
+const WORDS: Readonly<Record<string, ToolWords>> = {
+  read: ["Read", "filePath", "totalLines", "line"],
+  write: ["Wrote", "filePath", "lines", "line"],
+  edit: ["Edited", "filePath", "replacements", "replacement"],
+  grep: ["Searched for", "pattern", "matches", "match"],
+  glob: ["Looked for files", "pattern", "files", "file"],
+  skill: ["Used the skill", "skill"],
+  web_search: ["Searched the web for", "query", "results", "result"],
+  schedule: ["Scheduled", "title"],
+  list_schedules: ["Looked for schedules", "", "schedules", "schedule"],
+};
 
 const RUNNING: Readonly<Record<string, string>> = {
   Ran: "Running",
@@ -182,7 +173,8 @@ export function listAt(value: unknown, key: string): unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
-function count(number: number | null, one: string, many = `${one}s`): string {
+function count(number: number | null, one: string): string {
+  const many = one === "match" ? "matches" : `${one}s`;
   return number === null ? "" : `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 

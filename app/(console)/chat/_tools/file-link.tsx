@@ -28,10 +28,8 @@ export function FileLink({ path }: { readonly path: string }) {
   );
 }
 
-type SandboxLinkProps = Readonly<{ path: string; children: ReactNode }>;
-
 /** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
-export function SandboxLink({ path, children }: SandboxLinkProps) {
+export function SandboxLink({ path, children }: Readonly<{ path: string; children: ReactNode }>) {
   const files = useContext(SandboxFilesContext);
   if (files === null) return children;
   const open = files.open ?? ((file) => saveSandboxFile(files.sessionId, file));

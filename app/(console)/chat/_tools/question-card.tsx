@@ -1,7 +1,7 @@
 import { useId, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { Input } from "../../_ui/form.tsx";
+import { Form, Input } from "../../_ui/form.tsx";
 import { Check, MessageCircleQuestion } from "../../_ui/icons.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
 import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
@@ -68,12 +68,9 @@ function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
     change(question, { chosen: chosen.includes(label) ? others : [...others, label] });
   };
   return (
-    <form
+    <Form
       className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isComplete) onAnswer({ answers: Object.fromEntries(answers) });
-      }}
+      onSubmit={() => isComplete && onAnswer({ answers: Object.fromEntries(answers) })}
     >
       {questions.map((question) => (
         <OpenQuestion
@@ -92,7 +89,7 @@ function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
           Send {questions.length > 1 ? "answers" : "answer"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -178,18 +175,16 @@ function Answered({ questions, call }: { questions: readonly Question[]; call: T
 
 type QuestionTitleProps = Pick<Question, "question" | "header"> & { readonly id?: string };
 
-function QuestionTitle({ id, question, header }: QuestionTitleProps) {
-  return (
-    <div className="flex items-start gap-2">
-      <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />
-      <div className="min-w-0">
-        {header !== "" && header !== question && (
-          <p className="text-xs font-medium text-muted-foreground">{header}</p>
-        )}
-        <p id={id} className="font-medium [overflow-wrap:anywhere]">
-          {question}
-        </p>
-      </div>
+const QuestionTitle = ({ id, question, header }: QuestionTitleProps) => (
+  <div className="flex items-start gap-2">
+    <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />
+    <div className="min-w-0">
+      {header !== "" && header !== question && (
+        <p className="text-xs font-medium text-muted-foreground">{header}</p>
+      )}
+      <p id={id} className="font-medium [overflow-wrap:anywhere]">
+        {question}
+      </p>
     </div>
-  );
-}
+  </div>
+);

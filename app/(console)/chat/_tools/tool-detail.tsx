@@ -14,23 +14,21 @@ const box = "min-w-0 overflow-hidden rounded-lg border bg-surface";
 const height = "max-h-80";
 
 /** The input and output of a tool call, as a terminal, a file, a list or JSON. */
-export function ToolDetail({ call }: { readonly call: ToolCall }) {
-  return (
-    <div className="flex flex-col gap-2">
-      <Detail call={call} />
-      {call.error !== null && (
-        <p
-          className={cn(
-            "rounded-md px-3 py-2 text-sm break-words",
-            call.state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
-          )}
-        >
-          {call.error}
-        </p>
-      )}
-    </div>
-  );
-}
+export const ToolDetail = ({ call }: { readonly call: ToolCall }) => (
+  <div className="flex flex-col gap-2">
+    <Detail call={call} />
+    {call.error !== null && (
+      <p
+        className={cn(
+          "rounded-md px-3 py-2 text-sm break-words",
+          call.state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
+        )}
+      >
+        {call.error}
+      </p>
+    )}
+  </div>
+);
 
 function Detail({ call }: { readonly call: ToolCall }) {
   const { name, input, output, error } = call;
@@ -105,26 +103,24 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
 
 type FileBlockProps = Readonly<{ path: string | null; text: string | null; from: number }>;
 
-function FileBlock({ path, text, from }: FileBlockProps) {
-  return (
-    <div className={box}>
-      <div className="flex h-8 items-center border-b bg-muted/60 px-3 text-xs">
-        {path !== null && <FileLink path={path} />}
-        {from > 1 && <span className="ml-2 text-muted-foreground">from line {from}</span>}
-      </div>
-      {text === "" ? (
-        <p className="px-3 py-2 text-sm text-muted-foreground">This file is empty.</p>
-      ) : (
-        <Code
-          text={text ?? ""}
-          language={languageOfPath(path ?? "")}
-          label={`Content of ${path ?? "the file"}`}
-          className={height}
-        />
-      )}
+const FileBlock = ({ path, text, from }: FileBlockProps) => (
+  <div className={box}>
+    <div className="flex h-8 items-center border-b bg-muted/60 px-3 text-xs">
+      {path !== null && <FileLink path={path} />}
+      {from > 1 && <span className="ml-2 text-muted-foreground">from line {from}</span>}
     </div>
-  );
-}
+    {text === "" ? (
+      <p className="px-3 py-2 text-sm text-muted-foreground">This file is empty.</p>
+    ) : (
+      <Code
+        text={text ?? ""}
+        language={languageOfPath(path ?? "")}
+        label={`Content of ${path ?? "the file"}`}
+        className={height}
+      />
+    )}
+  </div>
+);
 
 function Matches({ output }: { readonly output: unknown }) {
   const matches = listAt(output, "matches");
@@ -240,13 +236,11 @@ function Values({ call: { input, output } }: { readonly call: ToolCall }) {
   );
 }
 
-function List({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <ScrollBox label={label} isLandmark={false} className={`${box} ${height} overflow-auto py-1`}>
-      <ul className="w-fit min-w-full">{children}</ul>
-    </ScrollBox>
-  );
-}
+const List = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+  <ScrollBox label={label} isLandmark={false} className={`${box} ${height} overflow-auto py-1`}>
+    <ul className="w-fit min-w-full">{children}</ul>
+  </ScrollBox>
+);
 
 const Note = ({ children }: { readonly children: ReactNode }) => (
   <p className="text-sm text-muted-foreground">{children}</p>

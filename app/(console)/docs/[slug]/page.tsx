@@ -15,9 +15,9 @@ const findPage = async ({ params }: Props): Promise<DocsPage | undefined> => {
   return pages.find((page) => page.slug === slug);
 };
 
-export async function generateMetadata(props: Props): Promise<Metadata> {
-  return { title: (await findPage(props))?.title ?? "Not found" };
-}
+export const generateMetadata = async (props: Props): Promise<Metadata> => ({
+  title: (await findPage(props))?.title ?? "Not found",
+});
 
 export default async function GuidePage(props: Props) {
   const page = await findPage(props);

@@ -1,9 +1,7 @@
 /** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
 
 import { type ErrorCode, statusOf } from "@platform/endpoint/contract/app-error";
-import type { Contract } from "@platform/endpoint/contract/contract";
 import { curl } from "@platform/endpoint/openapi/curl";
-import type { RecordedExchange } from "@platform/endpoint/openapi/examples";
 import type { Operation } from "@platform/endpoint/openapi/operation";
 import { errorCodes } from "@platform/endpoint/openapi/responses";
 import type { oas32 } from "zod-openapi";
@@ -20,35 +18,8 @@ export interface ReferenceField {
   readonly description: string | undefined;
 }
 
-export interface ReferenceOperation {
-  readonly id: string;
-  readonly contract: Pick<Contract, "method" | "path" | "summary" | "auth">;
-  readonly description: string | undefined;
-  readonly parameters: readonly ReferenceField[];
-  readonly body: readonly ReferenceField[];
-  /** Without the errors. */
-  readonly answers: readonly {
-    readonly status: string;
-    readonly description: string;
-    readonly fields: readonly ReferenceField[];
-  }[];
-  /** In the order of their statuses. An error has the same content everywhere, as in its example. */
-  readonly errors: readonly {
-    readonly status: number;
-    readonly code: ErrorCode;
-    readonly meaning: string;
-  }[];
-  /** The first recorded request and its answer. */
-  readonly example: RecordedExchange | undefined;
-  /** Returns the example's request to the service at `origin`. */
-  readonly curl: ((origin: string) => string) | undefined;
-}
-
-export interface ReferenceSection {
-  readonly tag: string;
-  readonly about: string;
-  readonly operations: readonly ReferenceOperation[];
-}
+export type ReferenceOperation = ReturnType<typeof describeOperation>;
+export type ReferenceSection = ReturnType<typeof describeReference>[number];
 
 type Schema = oas32.SchemaObject | oas32.ReferenceObject;
 type SchemaValue = Exclude<oas32.SchemaObject, boolean>;
@@ -61,7 +32,7 @@ const schemas: Readonly<Record<string, Schema>> = document.components?.schemas ?
 
 export const referenceIntroduction = document.info.description ?? "";
 
-export const describeReference = (): readonly ReferenceSection[] =>
+export const describeReference = () =>
   Object.entries(tags).map(([tag, about]) => ({
     tag,
     about,
@@ -74,11 +45,12 @@ export const describeReference = (): readonly ReferenceSection[] =>
 /** Groups the operations of one resource, and puts lists before their items. */
 const addressOf = ({ contract: { path, method } }: Operation): string => `${path} ${method}`;
 
-function describeOperation({ id, contract }: Operation): ReferenceOperation {
+function describeOperation({ id, contract }: Operation) {
   const { method, path, summary, auth } = contract;
   const verb = method.toLowerCase() as Lowercase<typeof method>;
   const operation = document.paths?.[path]?.[verb];
   const body = operation?.requestBody;
+  /** The first recorded request and its answer. */
   const example = Object.values(examples[id] ?? {})[0];
   return {
     id,
@@ -86,6 +58,7 @@ function describeOperation({ id, contract }: Operation): ReferenceOperation {
     description: operation?.description,
     parameters: (operation?.parameters ?? []).flatMap(describeParameter),
     body: body && "content" in body ? fieldsOf(jsonSchemaOf(body.content)) : [],
+    /** Without the errors. */
     answers: Object.entries(operation?.responses ?? {})
       .filter(([status]) => status in contract.responses)
       .map(([status, answer]) => ({
@@ -93,11 +66,13 @@ function describeOperation({ id, contract }: Operation): ReferenceOperation {
         description: "description" in answer ? answer.description : "",
         fields: "content" in answer ? fieldsOf(jsonSchemaOf(answer.content)) : [],
       })),
+    /** In the order of their statuses. An error has the same content everywhere, as in its example. */
     errors: errorCodes(contract)
       .map((code) => ({ status: statusOf[code], code, meaning: errorMeanings[code] }))
       .toSorted((one, other) => one.status - other.status),
     example,
-    curl: example && ((origin) => curl(contract, example.request, origin)),
+    /** Returns the example's request to the service at `origin`. */
+    curl: example && ((origin: string) => curl(contract, example.request, origin)),
   };
 }
 
@@ -142,9 +117,9 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
   });
 }
 
-function unique(fields: readonly ReferenceField[]): ReferenceField[] {
-  return [...new Map(fields.map((field) => [field.name, field])).values()];
-}
+const unique = (fields: readonly ReferenceField[]): ReferenceField[] => [
+  ...new Map(fields.map((field) => [field.name, field])).values(),
+];
 
 function resolve(schema: Schema): SchemaValue {
   if (typeof schema === "boolean") return {};

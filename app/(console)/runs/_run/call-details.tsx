@@ -15,19 +15,17 @@ import { TextBox } from "./run-results.tsx";
 const loading = <Loading label="Loading the call…" className="h-40 rounded-xl" />;
 
 /** The request of a step, and its answer. @param path where the API has them */
-export function ModelCallDetails({ path }: { readonly path: string }) {
-  return (
-    <Section title="Request and answer" className="mt-4">
-      <Loaded
-        query={useQuery<ReadCall>(path)}
-        loading={loading}
-        missing={<p className="text-muted-foreground">The messages of this call are not kept.</p>}
-      >
-        {(call) => <Call {...call} />}
-      </Loaded>
-    </Section>
-  );
-}
+export const ModelCallDetails = ({ path }: { readonly path: string }) => (
+  <Section title="Request and answer" className="mt-4">
+    <Loaded
+      query={useQuery<ReadCall>(path)}
+      loading={loading}
+      missing={<p className="text-muted-foreground">The messages of this call are not kept.</p>}
+    >
+      {(call) => <Call {...call} />}
+    </Loaded>
+  </Section>
+);
 
 function Call({ as_sent, instructions, omitted_messages, messages, answer, tools }: ReadCall) {
   const unsure = Object.entries(as_sent).flatMap(([part, isSame]) => (isSame ? [] : [part]));

@@ -21,23 +21,21 @@ type Run = RunTrace["run"];
 const POLL_MS = 3_000;
 
 /** The calls of client tools that have no result yet. */
-export function RequiredAction({ tool_calls }: NonNullable<Run["required_action"]>) {
-  return (
-    <Section title="Waiting for its client" className="mt-6">
-      <p className="mb-3 text-muted-foreground">
-        The client that started this run has yet to send the results of these tools.
-      </p>
-      <ul className="flex flex-col gap-3">
-        {tool_calls.map(({ id, name, input }) => (
-          <li key={id}>
-            <p className="mb-1 font-mono text-sm [overflow-wrap:anywhere]">{name}</p>
-            <Json value={input} name={`Input of ${name}`} />
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
+export const RequiredAction = ({ tool_calls }: NonNullable<Run["required_action"]>) => (
+  <Section title="Waiting for its client" className="mt-6">
+    <p className="mb-3 text-muted-foreground">
+      The client that started this run has yet to send the results of these tools.
+    </p>
+    <ul className="flex flex-col gap-3">
+      {tool_calls.map(({ id, name, input }) => (
+        <li key={id}>
+          <p className="mb-1 font-mono text-sm [overflow-wrap:anywhere]">{name}</p>
+          <Json value={input} name={`Input of ${name}`} />
+        </li>
+      ))}
+    </ul>
+  </Section>
+);
 
 const VERDICTS = {
   satisfied: "Satisfied",
@@ -45,28 +43,26 @@ const VERDICTS = {
   not_judged: "Not judged",
 } as const satisfies Record<Run["verdicts"][number]["verdict"], string>;
 
-export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }) {
-  return (
-    <Section title="Outcome" className="mt-6">
-      <ol className="divide-y rounded-xl border bg-surface">
-        {verdicts.map(({ iteration, verdict, missing }) => (
-          <li key={iteration} className="px-4 py-3">
-            <p className="font-medium">
-              Attempt {iteration}: {VERDICTS[verdict]}
-            </p>
-            <ul className="mt-1 list-disc pl-5 text-muted-foreground">
-              {keyed(missing).map(({ key, item }) => (
-                <li key={key} className="[overflow-wrap:anywhere]">
-                  {item}
-                </li>
-              ))}
-            </ul>
-          </li>
-        ))}
-      </ol>
-    </Section>
-  );
-}
+export const RunVerdicts = ({ verdicts }: { readonly verdicts: Run["verdicts"] }) => (
+  <Section title="Outcome" className="mt-6">
+    <ol className="divide-y rounded-xl border bg-surface">
+      {verdicts.map(({ iteration, verdict, missing }) => (
+        <li key={iteration} className="px-4 py-3">
+          <p className="font-medium">
+            Attempt {iteration}: {VERDICTS[verdict]}
+          </p>
+          <ul className="mt-1 list-disc pl-5 text-muted-foreground">
+            {keyed(missing).map(({ key, item }) => (
+              <li key={key} className="[overflow-wrap:anywhere]">
+                {item}
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
+  </Section>
+);
 
 const isInProgress = ({ status }: { readonly status: string }): boolean =>
   status === "pending" || status === "sending";
@@ -106,27 +102,25 @@ export const Json = ({ value, name }: { readonly value: unknown; readonly name: 
 
 type TextBoxProps = Readonly<{ text: string; name: string; isLandmark?: boolean }>;
 
-export function TextBox({ text, name, isLandmark = false }: TextBoxProps) {
-  return (
-    <div className="relative">
-      <ScrollBox
-        label={name}
-        isLandmark={isLandmark}
-        className="max-h-96 rounded-xl border bg-surface px-4 py-3"
-      >
-        <pre className="pr-10 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {text}
-        </pre>
-      </ScrollBox>
-      <CopyButton
-        isSmall
-        text={text}
-        label={`Copy ${name.charAt(0).toLowerCase()}${name.slice(1)}`}
-        className="absolute top-2 right-2"
-      />
-    </div>
-  );
-}
+export const TextBox = ({ text, name, isLandmark = false }: TextBoxProps) => (
+  <div className="relative">
+    <ScrollBox
+      label={name}
+      isLandmark={isLandmark}
+      className="max-h-96 rounded-xl border bg-surface px-4 py-3"
+    >
+      <pre className="pr-10 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {text}
+      </pre>
+    </ScrollBox>
+    <CopyButton
+      isSmall
+      text={text}
+      label={`Copy ${name.charAt(0).toLowerCase()}${name.slice(1)}`}
+      className="absolute top-2 right-2"
+    />
+  </div>
+);
 
 export const runFacts: Readonly<Record<string, (run: Run, now: number) => ReactNode>> = {
   Started: ({ createdAt }) => formatDateTime(createdAt),

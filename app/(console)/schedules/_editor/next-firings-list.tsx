@@ -1,10 +1,8 @@
 import { isSchedule, nextRun } from "@/lib/tasks/next-run.ts";
 import { formatInZone } from "../../_ui/format.ts";
 
-type NextFiringsListProps = Readonly<{ cron: string; timezone: string }>;
-
 /** The next five times of a schedule. It includes the cron parser, so pages load it on demand. */
-export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
+export function NextFiringsList({ cron, timezone }: Readonly<{ cron: string; timezone: string }>) {
   const firings = nextFirings(cron, timezone, new Date());
   if (firings === null || firings.length === 0) {
     return (

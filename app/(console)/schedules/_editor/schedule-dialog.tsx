@@ -6,7 +6,7 @@ import { useAccount, useArtists, useTemplateChoices } from "../../_hooks/shared-
 import { useForm } from "../../_hooks/use-form.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
-import { ModelPicker } from "../../_models/model-picker.tsx";
+import { ModelField } from "../../_models/model-field.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { SmallButton } from "../../_ui/button.tsx";
 import { ChipsInput } from "../../_ui/chips-input.tsx";
@@ -125,17 +125,7 @@ export function ScheduleDialog({
           options={withCurrent(templates, chosen.template_id, "Current template")}
           {...form.field("template_id")}
         />
-        <Field label="Model" error={form.field("model").error}>
-          {(ids) => (
-            <ModelPicker
-              {...ids}
-              value={chosen.model}
-              isField
-              hasDefault
-              onChoose={(model) => form.set({ model })}
-            />
-          )}
-        </Field>
+        <ModelField label="Model" hasDefault {...form.field("model")} />
       </div>
     </FormDialog>
   );
@@ -197,18 +187,16 @@ const examples: readonly Example[] = [
 ];
 
 /** Fills the form of a new schedule, to be changed or created as it is. */
-function Examples({ onChoose }: { readonly onChoose: (example: Example) => void }) {
-  return (
-    <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
-      <span className="text-sm text-muted-foreground">Start from an example:</span>
-      {examples.map((example) => (
-        <SmallButton key={example.title} onClick={() => onChoose(example)}>
-          {example.title}
-        </SmallButton>
-      ))}
-    </section>
-  );
-}
+const Examples = ({ onChoose }: { readonly onChoose: (example: Example) => void }) => (
+  <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
+    <span className="text-sm text-muted-foreground">Start from an example:</span>
+    {examples.map((example) => (
+      <SmallButton key={example.title} onClick={() => onChoose(example)}>
+        {example.title}
+      </SmallButton>
+    ))}
+  </section>
+);
 
 const ADDRESS_STATES = {
   pending: "has not confirmed yet.",

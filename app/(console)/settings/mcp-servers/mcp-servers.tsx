@@ -86,10 +86,8 @@ function takeStarted(): string | null {
   return state;
 }
 
-type ServerItemProps = Readonly<{ server: McpServer; onChanged: () => void }>;
-
 /** A server, its state, and buttons to change it. */
-function ServerItem({ server, onChanged }: ServerItemProps) {
+function ServerItem({ server, onChanged }: Readonly<{ server: McpServer; onChanged: () => void }>) {
   const { id, name, url, enabled, auth, tool_counts: counts, refresh_error: error } = server;
   const path = `/api/mcp-servers/${id}`;
   const { send, busy } = useSubmit();

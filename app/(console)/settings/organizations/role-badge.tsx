@@ -7,6 +7,6 @@ export const ROLES: readonly { readonly value: Role; readonly label: string }[] 
   { value: "owner", label: "Owner" },
 ];
 
-export function RoleBadge({ role }: { readonly role: Role }) {
-  return <Badge>{ROLES.find(({ value }) => value === role)?.label}</Badge>;
-}
+export const RoleBadge = ({ role }: { readonly role: Role }) => (
+  <Badge>{ROLES.find(({ value }) => value === role)?.label}</Badge>
+);

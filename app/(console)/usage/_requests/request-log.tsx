@@ -1,6 +1,7 @@
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
+import { withQuery } from "../../_api/with-query.ts";
 import { useKeys } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { Badge } from "../../_ui/badge.tsx";
@@ -33,16 +34,11 @@ export function RequestLog() {
   const route = query.get("route") ?? "";
   const key = query.get("key") ?? "";
   const change = (next: Readonly<Record<string, string>>) => {
-    const given = Object.entries({ status, route, key, ...next }).filter(([, value]) => value);
-    const text = new URLSearchParams([["tab", "requests"], ...given]);
-    history.replaceState(null, "", `/usage?${text}`);
+    const chosen = { tab: "requests", status, route, key, ...next };
+    history.replaceState(null, "", withQuery("/usage", chosen));
   };
-  const filters = new URLSearchParams({
-    ...(status && { status }),
-    ...(route && { route }),
-    ...(key && (key in CREDENTIAL_LABELS ? { credential: key } : { api_key_id: key })),
-  });
-  const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
+  const credential = key in CREDENTIAL_LABELS ? "credential" : "api_key_id";
+  const path = withQuery("/api/requests", { status, route, [credential]: key });
   const requests = usePages<LoggedRequest>(path, "requests");
   const keys = useKeys().data?.keys ?? [];
   const { items, loading, refresh } = requests;
@@ -154,62 +150,58 @@ const columns =
 
 type RowProps = Readonly<{ request: LoggedRequest; credential: string; onOpen: () => void }>;
 
-function Row({ request, credential, onOpen }: RowProps) {
-  return (
-    <button
-      type="button"
-      onClick={onOpen}
-      className={cn(
-        columns,
-        "w-full px-4 py-2 text-left hover:bg-muted/60 focus-visible:-outline-offset-2",
-      )}
-    >
-      <span>
-        <StatusBadge status={request.status} />
-      </span>
-      <span className="truncate font-mono text-[0.8125rem]">
-        <span className="text-muted-foreground">{request.method}</span> {request.route}
-      </span>
-      <span className="truncate text-sm text-muted-foreground max-md:hidden">{credential}</span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-md:hidden">
-        {formatDuration(request.duration_ms)}
-      </span>
-      <RelativeTime
-        date={request.created_at}
-        className="text-right text-sm whitespace-nowrap text-muted-foreground"
-      />
-    </button>
-  );
-}
+const Row = ({ request, credential, onOpen }: RowProps) => (
+  <button
+    type="button"
+    onClick={onOpen}
+    className={cn(
+      columns,
+      "w-full px-4 py-2 text-left hover:bg-muted/60 focus-visible:-outline-offset-2",
+    )}
+  >
+    <span>
+      <StatusBadge status={request.status} />
+    </span>
+    <span className="truncate font-mono text-[0.8125rem]">
+      <span className="text-muted-foreground">{request.method}</span> {request.route}
+    </span>
+    <span className="truncate text-sm text-muted-foreground max-md:hidden">{credential}</span>
+    <span className="text-right text-sm text-muted-foreground tabular-nums max-md:hidden">
+      {formatDuration(request.duration_ms)}
+    </span>
+    <RelativeTime
+      date={request.created_at}
+      className="text-right text-sm whitespace-nowrap text-muted-foreground"
+    />
+  </button>
+);
 
 type RequestPanelProps = Omit<RowProps, "onOpen"> &
   Readonly<{ onClose: () => void; onFilter: () => void }>;
 
-function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelProps) {
-  return (
-    <Dialog isSheet title={`${request.method} ${request.route}`} onClose={onClose}>
-      <Facts className="items-center gap-x-6 gap-y-2.5">
-        <Fact name="Status">
-          <StatusBadge status={request.status} />
-        </Fact>
-        <Fact name="Time">{formatDateTime(request.created_at)}</Fact>
-        <Fact name="Duration">{formatDuration(request.duration_ms)}</Fact>
-        <Fact name="Credential">{credential}</Fact>
-        <Fact name="Request ID">
-          <CopyableId id={request.request_id} label="Copy request ID" />
-        </Fact>
-      </Facts>
-      <p className="mt-5 text-sm text-muted-foreground">
-        Bodies, query strings and addresses are not kept. The duration is the time until the
-        response was ready; the chunks of a stream come after it. Name the request ID when you ask
-        for help: it is in the server&apos;s log, too.
-      </p>
-      <SmallButton icon={ListFilter} className="mt-4" onClick={onFilter}>
-        Only this endpoint
-      </SmallButton>
-    </Dialog>
-  );
-}
+const RequestPanel = ({ request, credential, onClose, onFilter }: RequestPanelProps) => (
+  <Dialog isSheet title={`${request.method} ${request.route}`} onClose={onClose}>
+    <Facts className="items-center gap-x-6 gap-y-2.5">
+      <Fact name="Status">
+        <StatusBadge status={request.status} />
+      </Fact>
+      <Fact name="Time">{formatDateTime(request.created_at)}</Fact>
+      <Fact name="Duration">{formatDuration(request.duration_ms)}</Fact>
+      <Fact name="Credential">{credential}</Fact>
+      <Fact name="Request ID">
+        <CopyableId id={request.request_id} label="Copy request ID" />
+      </Fact>
+    </Facts>
+    <p className="mt-5 text-sm text-muted-foreground">
+      Bodies, query strings and addresses are not kept. The duration is the time until the response
+      was ready; the chunks of a stream come after it. Name the request ID when you ask for help: it
+      is in the server&apos;s log, too.
+    </p>
+    <SmallButton icon={ListFilter} className="mt-4" onClick={onFilter}>
+      Only this endpoint
+    </SmallButton>
+  </Dialog>
+);
 
 /** An HTTP status, in color if the request was refused or failed. */
 export function StatusBadge({ status }: { readonly status: number }) {

@@ -23,9 +23,9 @@ const findSection = async ({ params }: Props): Promise<ReferenceSection | undefi
   return sections.find((section) => slugOfTag(section.tag) === tag);
 };
 
-export async function generateMetadata(props: Props): Promise<Metadata> {
-  return { title: (await findSection(props))?.tag ?? "Not found" };
-}
+export const generateMetadata = async (props: Props): Promise<Metadata> => ({
+  title: (await findSection(props))?.tag ?? "Not found",
+});
 
 /** The endpoints of one tag, from the OpenAPI document and its recorded examples. */
 export default async function TagPage(props: Props) {
@@ -188,22 +188,20 @@ function Errors({ errors }: { readonly errors: ReferenceOperation["errors"] }) {
 
 type DisclosureProps = Omit<FieldsProps, "fields"> & { readonly children: ReactNode };
 
-function Disclosure({ title, note, isOpen = false, children }: DisclosureProps) {
-  return (
-    <details open={isOpen} className="group mt-3 border-t pt-3">
-      <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          aria-hidden
-          className="size-3.5 shrink-0 self-center text-muted-foreground transition-transform group-open:rotate-90"
-        />
-        <span className="font-medium">{title}</span>
-        {note !== undefined && (
-          <span className="text-muted-foreground">
-            <Prose text={note} />
-          </span>
-        )}
-      </summary>
-      {children}
-    </details>
-  );
-}
+const Disclosure = ({ title, note, isOpen = false, children }: DisclosureProps) => (
+  <details open={isOpen} className="group mt-3 border-t pt-3">
+    <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">
+      <ChevronRight
+        aria-hidden
+        className="size-3.5 shrink-0 self-center text-muted-foreground transition-transform group-open:rotate-90"
+      />
+      <span className="font-medium">{title}</span>
+      {note !== undefined && (
+        <span className="text-muted-foreground">
+          <Prose text={note} />
+        </span>
+      )}
+    </summary>
+    {children}
+  </details>
+);

@@ -263,13 +263,11 @@ const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed me
  * A person's avatar: the first letter of the name or email. It is decorative, because the name is beside
  * it.
  */
-function Avatar({ name }: { readonly name: string }) {
-  return (
-    <span
-      aria-hidden
-      className="grid size-8 shrink-0 place-items-center rounded-full bg-muted text-sm font-medium text-muted-foreground uppercase select-none"
-    >
-      {[...name.trim()][0]}
-    </span>
-  );
-}
+const Avatar = ({ name }: { readonly name: string }) => (
+  <span
+    aria-hidden
+    className="grid size-8 shrink-0 place-items-center rounded-full bg-muted text-sm font-medium text-muted-foreground uppercase select-none"
+  >
+    {[...name.trim()][0]}
+  </span>
+);
