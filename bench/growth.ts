@@ -255,8 +255,8 @@ async function sweepOldRows(sql: Sql): Promise<void> {
   const days = 14;
   for (let count = 1; count > 0; ) {
     const [row] = await sql<{ count: number }[]>`
-      select (sweep_run_traces(1000, ${days}) + sweep_requests(1000, ${days}))::int as count`;
-    await sql`select sweep_rows(1000, 30, 30)`;
+      select sweep_rows('run_traces', 1000, ${days}) + sweep_rows('requests', 1000, ${days}) as count`;
+    await sql`select sweep_rows('task_run_inputs', 1000, 30)`;
     count = row?.count ?? 0;
   }
 }

@@ -16,21 +16,23 @@ alter table public.messages alter column account_id set not null;
 -- Its jobs have ended with the servers.
 drop table public.running_compactions;
 
-drop function public.add_accounts_of_messages(integer), public.due_media_removals(integer),
-  public.due_sandbox_removals(integer),
-  public.due_workspace_removals(integer), public.end_media_removal(uuid, text),
-  public.end_sandbox_removal(uuid), public.end_workspace_removal(uuid),
-  public.finish_tool(uuid, text, jsonb, uuid, jsonb), public.has_text(public.chats, text), public.is_foreign_skill(uuid, text),
-  public.list_artist_task_runs(uuid, uuid, integer), public.list_task_runs(uuid, integer), public.load_turn(uuid, text, boolean, boolean), public.loaded_skills(uuid), public.message_text(public.messages),
-  public.media_removals_of(uuid, integer), public.reserve_compaction_call(uuid, uuid, numeric),
-  public.reserve_memory_call(uuid, uuid, uuid, numeric),
-  public.reserve_model_call(uuid, uuid, integer, numeric, numeric, numeric, integer),
-  public.set_turn_client_tools(uuid, uuid, text),
-  public.set_turn_deliver(uuid, uuid, jsonb, integer),
-  public.set_turn_output_schema(uuid, uuid, text),
-  public.set_turn_webhook(uuid, uuid, text), public.strictest_policy(text[]),
-  public.sweep_deleted_identities(integer, integer), public.sweep_invitations(integer),
-  public.sweep_requests(integer, integer), public.sweep_rows(integer, integer, integer),
-  public.sweep_run_traces(integer, integer), public.sweep_trigger_events(integer, integer),
-  public.sweep_webhook_deliveries(integer, integer),
-  public.take_signup_rate(text, integer);
+-- Functions that are gone, or have other arguments.
+do $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname in (
+      'add_accounts_of_messages', 'due_media_removals', 'due_sandbox_removals', 'due_workspace_removals',
+      'end_media_removal', 'end_sandbox_removal', 'end_workspace_removal', 'finish_tool', 'has_text',
+      'is_foreign_skill', 'list_artist_task_runs', 'list_task_runs', 'load_turn', 'loaded_skills',
+      'media_removals_of', 'meet_rows', 'message_text', 'reserve_compaction_call', 'reserve_memory_call',
+      'reserve_model_call', 'set_turn_client_tools', 'set_turn_deliver', 'set_turn_output_schema',
+      'set_turn_webhook', 'strictest_policy', 'sweep_deleted_identities', 'sweep_invitations',
+      'sweep_requests', 'sweep_rows', 'sweep_run_traces', 'sweep_trigger_events',
+      'sweep_webhook_deliveries', 'take_signup_rate')
+  loop
+    execute format('drop function %s', v_function);
+  end loop;
+end
+$$;

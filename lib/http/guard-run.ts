@@ -154,7 +154,7 @@ export async function recordAnswerSources(
       const rows = rowsIn(each, answer);
       if (rows.length === 0) continue;
       const read = { ...turn, kind: each, rows, artistId: run.artistId };
-      await callFunction(app.db, "meet_rows", read, z.unknown());
+      await callFunction(app.db, "record_row_sources", read, z.unknown());
     }
   }
 }

@@ -32,7 +32,7 @@ comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar mo
 comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
 comment on column public.accounts.approvals is 'The policies of effects of the account''s agents: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
-comment on column public.accounts.network is 'Which hosts the agents of the account may reach, as of networkPolicy in the code; null for every host.';
+comment on column public.accounts.network is 'Which hosts the agents of the account may reach, as in networkPolicy in the code; null for every host.';
 comment on column public.accounts.auto_accept_memory is 'Whether shorter texts for a MEMORY.md that the account has filled replace it without a person.';
 
 create table public.organization_accounts (

@@ -117,7 +117,7 @@ comment on column public.chats.active_stream_id is 'Null when idle, pending:<tur
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
-comment on column public.chats.options is 'The options of its turns, as of `runOptions`. Those that are absent are the template''s.';
+comment on column public.chats.options is 'The options of its turns, as in `runOptions`. Those that are absent are the template''s.';
 comment on column public.chats.template_version is 'The version of the template that the chat keeps; null for the one of applied_template_version.';
 comment on column public.chats.asks_since is 'When its newest turn has ended with a question or a call of a client tool; null if it has not. See is_asking.';
 

@@ -39,7 +39,7 @@ create index workspace_files_newest on public.workspace_files (workspace_id, upd
   where content_id is not null;
 create index workspace_files_content on public.workspace_files (content_id) where content_id is not null;
 create index workspace_files_deleted on public.workspace_files (updated_at) where content_id is null;
-comment on table public.workspace_files is 'The files of workspaces as of their newest versions.';
+comment on table public.workspace_files is 'The files of workspaces as in their newest versions.';
 comment on column public.workspace_files.content_id is 'Null for a deleted file, whose row stays to keep its versions and to continue their numbers.';
 
 create table public.workspace_versions (
@@ -610,7 +610,7 @@ begin
   return jsonb_build_object('saved', true);
 end
 $$;
-comment on function public.save_workspace_checkout is 'Records the files of a workspace that the sandbox of a session has, as of its revision: {saved} | {refused: missing}. Files that are neither in p_given nor in p_removed stay as they were, unless the workspace or the sandbox is another one.';
+comment on function public.save_workspace_checkout is 'Records the files of a workspace that the sandbox of a session has, as in its revision: {saved} | {refused: missing}. Files that are neither in p_given nor in p_removed stay as they were, unless the workspace or the sandbox is another one.';
 
 -- Consolidation of the memory ---------------------------------------------------------------------
 
@@ -726,7 +726,7 @@ begin
   return jsonb_build_object('proposal', public.memory_proposal_row(v_proposal));
 end
 $$;
-comment on function public.accept_memory_proposal is 'Makes the text of a proposal, which the storage has as p_content_id, the newest version of MEMORY.md, once: {proposal} | {refused: missing | rejected | changed, when MEMORY.md has another version | content, as of change_workspace_file}.';
+comment on function public.accept_memory_proposal is 'Makes the text of a proposal, which the storage has as p_content_id, the newest version of MEMORY.md, once: {proposal} | {refused: missing | rejected | changed, when MEMORY.md has another version | content, as in change_workspace_file}.';
 
 create function public.reject_memory_proposal(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -298,7 +298,7 @@ begin
   return jsonb_build_object('access', to_jsonb(v_server));
 end
 $$;
-comment on function public.use_mcp_tool is 'Notes the use of the definition of a tool that a turn was given: {access}, as of mcp_server_access, or {refused: missing | changed}.';
+comment on function public.use_mcp_tool is 'Notes the use of the definition of a tool that a turn was given: {access}, as in mcp_server_access, or {refused: missing | changed}.';
 
 create function public.start_mcp_authorization(
   p_account_id uuid, p_id uuid, p_state_hash text, p_url text, p_sealed text,

@@ -502,7 +502,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('refused', sqlerrm);
 end
 $$;
-comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. p_setup has the rest of the request: {output_schema, client_tools, webhook_url, deliver, untrusted, connectors, instructions, template_id, template_version, accepts_version, options, default_model_id}, the last six as of update_chat. {refused: budget_reached | too_many_turns | messages_full | session | chat | template | template_version} has changed nothing. A limit of 0 is none.';
+comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. p_setup has the rest of the request: {output_schema, client_tools, webhook_url, deliver, untrusted, connectors, instructions, template_id, template_version, accepts_version, options, default_model_id}, the last six as in update_chat. {refused: budget_reached | too_many_turns | messages_full | session | chat | template | template_version} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$

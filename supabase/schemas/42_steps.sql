@@ -361,7 +361,7 @@ begin
     'has_budget', public.has_budget(p_account_id));
 end
 $$;
-comment on function public.complete_model_call is 'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded, as for a turn that has ended and is to stop.';
+comment on function public.complete_model_call is 'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as in start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded, as for a turn that has ended and is to stop.';
 
 create function public.load_subagent(p_account_id uuid, p_turn_id uuid, p_tool_call_id text)
 returns jsonb

@@ -140,7 +140,7 @@ begin
   return public.get_chat_context(p_account_id, p_session_id, p_chat_id, p_default_model_id);
 end
 $$;
-comment on function public.begin_compaction is 'Leases the compaction of a chat to a request, with the id p_id, and returns its conversation as of get_chat_context | {refused: busy, while a turn is active or waits | budget_reached | compacting, while another request has the lease} | {missing: session | chat}. end_compaction ends the lease.';
+comment on function public.begin_compaction is 'Leases the compaction of a chat to a request, with the id p_id, and returns its conversation as in get_chat_context | {refused: busy, while a turn is active or waits | budget_reached | compacting, while another request has the lease} | {missing: session | chat}. end_compaction ends the lease.';
 
 create function public.end_compaction(
   p_account_id uuid, p_chat_id uuid, p_id uuid, p_leaf_id text, p_base_id bigint,

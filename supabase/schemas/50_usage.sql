@@ -583,7 +583,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_call is 'Reserves the estimated cost of a model call of the turn p_id, or if p_load is null of one of model_jobs. For a turn in place of p_released_usd, or of all its reservations when that is null, plus the cost of earlier attempts; for a job until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again, or the lease of the job is lost | as of check_limits, for a turn with limits.';
+comment on function public.reserve_call is 'Reserves the estimated cost of a model call of the turn p_id, or if p_load is null of one of model_jobs. For a turn in place of p_released_usd, or of all its reservations when that is null, plus the cost of earlier attempts; for a job until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again, or the lease of the job is lost | as in check_limits, for a turn with limits.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

@@ -28,7 +28,7 @@ comment on column public.scheduled_prompts.template_id is 'The agent template th
 comment on column public.scheduled_prompts.template_version is 'The version of the template that the task keeps; null for the one of applied_template_version.';
 comment on column public.scheduled_prompts.artist_id is 'The artist that the work is for; access to it is asked again at each firing.';
 comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
-comment on column public.scheduled_prompts.options is 'The options of the runs, as of `runOptions`, with deliver and ends_at. Those that are absent are the template''s.';
+comment on column public.scheduled_prompts.options is 'The options of the runs, as in `runOptions`, with deliver and ends_at. Those that are absent are the template''s.';
 
 create table public.scheduled_firings (
   id uuid primary key,
@@ -407,7 +407,7 @@ begin
   end if;
 end
 $$;
-comment on function public.refuse_firing is 'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, as of a server that exits, it is never given up.';
+comment on function public.refuse_firing is 'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, such as when a server exits, it is never given up.';
 
 create function public.discard_firing(p_id uuid) returns void
 language sql volatile set search_path = '' as $$

@@ -209,7 +209,7 @@ end
 $$;
 comment on function public.mark_turn_untrusted is 'Records untrusted content [{kind, name}] that a turn has met, for it and for the later turns of its session, and returns all of the turn.';
 
-create function public.meet_rows(
+create function public.record_row_sources(
   p_account_id uuid, p_turn_id uuid, p_kind text, p_rows jsonb, p_artist_id uuid default null
 ) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -255,7 +255,7 @@ begin
   end if;
 end
 $$;
-comment on function public.meet_rows is 'Records the untrusted content of rows that a turn has read through the API, [{key, version}]: chats by the ids of sessions, chats and runs, templates by id, skills by name, or files of the workspace by path and version. Rows of the account itself, from trusted turns, add nothing.';
+comment on function public.record_row_sources is 'Records the untrusted content of rows that a turn has read through the API, [{key, version}]: chats by the ids of sessions, chats and runs, templates by id, skills by name, or files of the workspace by path and version. Rows of the account itself, from trusted turns, add nothing.';
 
 create function public.use_approved_call(p_account_id uuid, p_turn_id uuid, p_call_id text)
 returns boolean
@@ -430,7 +430,7 @@ begin
       and not public.has_options(t, public.with_options('{}', p_options)));
 end
 $$;
-comment on function public.asked_with_options is 'Returns whether the turn of a request has these options already, as of has_options; true without such a request of the account.';
+comment on function public.asked_with_options is 'Returns whether the turn of a request has these options already, as in has_options; true without such a request of the account.';
 
 create function public.answer_approvals(
   p_account_id uuid, p_run_id text, p_chat_id uuid, p_answers jsonb, p_answered_by uuid,

@@ -424,7 +424,7 @@ language sql stable set search_path = '' as $$
         where d.account_id = p_delivery.account_id and d.sending_at > now() - interval '1 day')
       then 'day_limit' end) end
 $$;
-comment on function public.delivery_fault is 'Why a delivery can no longer be sent: unknown, if it may have been sent | run_deleted | not_waiting | day_limit | as of recipient_fault; null if it can.';
+comment on function public.delivery_fault is 'Why a delivery can no longer be sent: unknown, if it may have been sent | run_deleted | not_waiting | day_limit | as in recipient_fault; null if it can.';
 
 create function public.delivery_job(p_delivery public.deliveries, p_max_a_day integer)
 returns jsonb

@@ -97,7 +97,7 @@ const given: Readonly<Record<string, (rows: Rows, account: string) => Arguments>
   list_requests: () => ({ status_class: null, route: null, credential: null }),
   list_runs: () => ({ ...unfiltered, status: null, kind: null, chat_id: null }),
   list_workspace_files: () => ({ prefix: null }),
-  meet_rows: ({ session: key }) => ({ kind: "chats", rows: [{ key, version: null }] }),
+  record_row_sources: ({ session: key }) => ({ kind: "chats", rows: [{ key, version: null }] }),
   note_media_check: ({ file: name }) => ({ name, bytes: null }),
   refuse_member_change: (_, member_id) => ({ member_id }),
   remove_organization_member: (_, member_id) => ({ member_id }),
@@ -115,7 +115,7 @@ const arrange: Readonly<Record<string, (t: Transaction, rows: Rows, owner: strin
   discard_run_media: (t, { file, taskRun }) =>
     t.sql`update media_files set run_id = ${taskRun} where name = ${file}`,
   finish_tool: (t, { turn: turn_id }) => t.call("start_tools", { turn_id, call_ids: ["own"] }),
-  meet_rows: (t, { session }) =>
+  record_row_sources: (t, { session }) =>
     t.sql`update sessions set untrusted = '[{"kind": "web", "name": "a"}]' where id = ${session}`,
   take_steering_messages: (t, { chat, turn }) =>
     t.sql`update queued_turns set steers = ${turn} where chat_id = ${chat}`,

@@ -207,7 +207,7 @@ describe("several workers", () => {
     await deliver(account, new WebhookWorker(currentDatabase()));
     expect(await read(id)).toMatchObject({
       status: "delivered",
-      log: [{ error: "The attempt was interrupted" }, { status_code: 204 }],
+      log: [{ error: "interrupted" }, { status_code: 204 }],
     });
     const late = {
       outcome: "failed",
