@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { fingerprintOf, newKey } from "../lib/identity/keys/key-format.ts";
+import { sqlName } from "../lib/platform/database/port.ts";
 import type { Command } from "./command.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { connectPostgres } from "./embedded/connect-postgres.ts";
@@ -112,7 +113,8 @@ async function createHosted(wanted: Wanted): Promise<string> {
   };
   const servers = described.parse(await (await rpc("describe_database", {})).json());
   refuseOtherSecret(API_KEY_SECRET, servers.secret_fingerprint);
-  await rpc("create_key_of_email", stored);
+  const named = Object.entries(stored).map(([key, value]) => [sqlName(key), value]);
+  await rpc("create_key_of_email", Object.fromEntries(named));
   return raw;
 }
 

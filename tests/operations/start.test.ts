@@ -50,7 +50,7 @@ describe("a server does not start", () => {
     project.fail({ status: 404, body }, "describe_database");
     const text = await refusal(project.env);
     project.recover();
-    expect(text).toContain("Run `supabase db push`");
+    expect(text).toContain("`supabase db push`");
   });
 
   it("with another API_KEY_SECRET than the servers of its database, in one process or in several", async () => {

@@ -12,6 +12,8 @@ export function describeResult(label: string, result: unknown): string {
   if (failed) return `${label} failed: ${failed.error}`;
   const { data: file } = written.safeParse(result);
   if (file) return `Wrote ${file.bytes} bytes to \`${file.filePath}\`.`;
+  const [, printed] = /^exitCode: 0\n[^]*?^stdout:\n([^]*)$/m.exec(String(result)) ?? [];
+  if (printed !== undefined) return `${label} printed:\n${quote(printed)}`;
   return `${label} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
 }
 
