@@ -22,6 +22,8 @@ const UNREAD = [
   /node_modules\/@opentelemetry\/[\w-]+\/build\/esnext\//,
   /node_modules\/@redocly\/config\/lib-esm\//,
   /node_modules\/@tailwindcss\/oxide-wasm32-wasi\/node_modules\//,
+  /node_modules\/brotli\/(?:build|test)\//,
+  /node_modules\/fontkit\/dist\/browser/,
   /node_modules\/just-bash\/dist\/bin\//,
   /node_modules\/mediabunny\/dist\/bundles\//,
   /node_modules\/pdfkit\/js\/pdfkit\.(?!js$|node\.mjs$)/,

@@ -150,20 +150,20 @@ describe("several requests", () => {
   test("the report quotes what each brought, in order", () => {
     const { text } = play("run `a` then run `b`", shell);
     expect(text).toMatch(
-      /^running `a` gave:\n```\n.*out of \{"command":"a"\}.*\n```\n\nrunning `b` gave:\n/s,
+      /^Running `a` printed:\n```\nout of \{"command":"a"\}.*\n```\n\nRunning `b` printed:\n/s,
     );
   });
 });
 
 describe("the report contains the results", () => {
   test.each<[string, unknown, string]>([
-    ["run `x`", { error: "Stopped" }, "running `x` was stopped."],
-    ["run `x`", { error: "no such file" }, "running `x` failed: no such file"],
+    ["run `x`", { error: "Stopped" }, "Running `x` was stopped."],
+    ["run `x`", { error: "no such file" }, "Running `x` failed: no such file"],
     ['write "x" to a', { filePath: "a", bytes: 1, lines: 1 }, "Wrote 1 bytes to `a`."],
     [
       "delegate: run `a`",
       { result: "x ``` y", steps: 2 },
-      "delegating to a subagent gave:\n````\nsteps: 2\nresult:\nx ``` y\n````",
+      "Delegating to a subagent gave:\n````\nsteps: 2\nresult:\nx ``` y\n````",
     ],
   ])("%s: %j", (request, result, report) => {
     expect(play(request, () => result).text).toBe(report);

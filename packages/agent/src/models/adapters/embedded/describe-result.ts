@@ -8,13 +8,14 @@ const written = z.object({ filePath: z.string(), bytes: z.number() });
 export function describeResult(label: string, result: unknown): string {
   if (result === undefined) return `The result of ${label} is no longer in my context.`;
   const { data: failed } = failure.safeParse(result);
-  if (failed && /^Stopped\b/.test(failed.error)) return `${label} was stopped.`;
-  if (failed) return `${label} failed: ${failed.error}`;
+  const named = label.charAt(0).toUpperCase() + label.slice(1);
+  if (failed && /^Stopped\b/.test(failed.error)) return `${named} was stopped.`;
+  if (failed) return `${named} failed: ${failed.error}`;
   const { data: file } = written.safeParse(result);
   if (file) return `Wrote ${file.bytes} bytes to \`${file.filePath}\`.`;
   const [, printed] = /^exitCode: 0\n[^]*?^stdout:\n([^]*)$/m.exec(String(result)) ?? [];
-  if (printed !== undefined) return `${label} printed:\n${quote(printed)}`;
-  return `${label} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
+  if (printed !== undefined) return `${named} printed:\n${quote(printed)}`;
+  return `${named} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
 }
 
 /** Fences the text with more backticks than any run in it has. */
