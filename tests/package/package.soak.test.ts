@@ -93,7 +93,7 @@ describe("a package", () => {
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual(["schemas", "seed.sql", "templates"]);
+    ).toEqual(["schemas", "seed.sql", "templates", "upgrade.sql"]);
   });
 
   it("says which settings it needs", async () => {
