@@ -37,7 +37,7 @@ const PHRASES: readonly [phrase: RegExp, better: string, limit: number][] = [
     8,
   ],
   [/\bso that\b/gi, '"so", "to", or two sentences', 4],
-  [/\b(?:that|those) (?:of|that)\b/gi, "the noun again", 3],
+  [/\b(?:that|those) (?:of|that)\b/gi, "the noun again", 2],
   [/\b(?:begins?|began|begun)\b/gi, '"start"', 2],
   [/\b(?:tells?|told)\b/gi, '"returns", "notifies" or "shows"', 3],
   [/\bof (?:its|their|his) own\b/gi, '"its own" or "separate"', 1],

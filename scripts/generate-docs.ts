@@ -21,6 +21,6 @@ for (const [name, text] of Object.entries(documents)) {
   const file = resolve(import.meta.dirname, "..", name);
   if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
   writeFileSync(file, text);
-  console.error(`${name} was out of date and has been written anew: commit it.`);
+  console.error(`${name} was out of date and has been written again: commit it.`);
   process.exitCode = 1;
 }

@@ -19,7 +19,7 @@ function write(name: string, pattern: string, lineOf: (file: string) => string):
   if (existsSync(target) && readFileSync(target, "utf8") === text) return;
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(target, text);
-  console.error(`${target} was out of date and has been written anew: commit it.`);
+  console.error(`${target} was out of date and has been written again: commit it.`);
   process.exitCode = 1;
 }
 

@@ -116,16 +116,34 @@ end
 $$;
 comment on function public.sweep_rows is 'Deletes at most p_batch rows of a kind that have expired p_days ago, or ends task runs whose process has died, and returns their number, or the number of the accounts.';
 
--- Row-level security, of all tables above ----------------------------------------------------------
+-- Row-level security -----------------------------------------------------------------------------
 
+-- By name, for the schema may hold other tables of the operator.
 do $$
 declare
-  v_table regclass;
+  v_table text;
 begin
-  for v_table in
-    select c.oid from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-  loop
-    execute format('alter table %s enable row level security', v_table);
+  foreach v_table in array array[
+    'account_words', 'accounts', 'agent_template_acceptances', 'agent_template_favorites',
+    'agent_template_shares', 'agent_template_versions', 'agent_templates', 'api_keys',
+    'approval_rules', 'approvals', 'background_jobs', 'catalog_album_artists', 'catalog_albums',
+    'catalog_artists', 'catalog_others', 'catalog_track_artists', 'catalog_tracks',
+    'chat_connectors', 'chat_shares', 'chats', 'code_tries', 'compactions', 'connections',
+    'connector_links', 'content_templates', 'deleted_identities', 'deliveries',
+    'delivery_addresses', 'delivery_blocks', 'delivery_confirmations', 'disabled_skills',
+    'event_checks', 'idempotency_keys', 'installation', 'mcp_authorizations', 'mcp_servers',
+    'mcp_tools', 'media_files', 'media_usage', 'memory_proposals', 'message_feedback',
+    'message_usage', 'messages', 'model_jobs', 'organization_accounts',
+    'organization_invitations', 'queued_turns', 'rate_limits', 'removals', 'requests',
+    'required_actions', 'run_traces', 'scheduled_firings', 'scheduled_prompts', 'sessions',
+    'shared_files', 'shared_messages', 'signup_codes', 'skill_versions', 'skills',
+    'steering_messages', 'subagent_steps', 'task_jobs', 'task_runs', 'task_triggers',
+    'tool_runs', 'trigger_events', 'turn_skills', 'turn_steps', 'turns', 'usage_days',
+    'usage_entries', 'usage_months', 'webhook_deliveries', 'webhooks',
+    'workspace_checkout_files', 'workspace_checkouts', 'workspace_contents', 'workspace_files',
+    'workspace_versions', 'workspaces'
+  ] loop
+    execute format('alter table public.%I enable row level security', v_table);
   end loop;
 end
 $$;

@@ -14,7 +14,7 @@ const faults = [
   ["cursor", "", "cursor is invalid"],
 ] as const;
 
-/** Their cursors are those of the vendor, which alone can read them. */
+/** Lists whose cursors the vendor makes, and only the vendor can read. */
 const ofVendors = ["listActions", "listConnectorEvents"];
 
 const lists = operations.flatMap(({ id, contract }) =>

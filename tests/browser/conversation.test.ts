@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   service.recover();
-  // Those of a test come before the common ones.
+  // The handlers of a test come before the common ones.
   handlers.splice(0, handlers.length - commonHandlers);
 });
 afterAll(() => service.close());

@@ -249,7 +249,7 @@ const stateOf = async (star: Locator): Promise<readonly (string | null)[]> => [
 
 const listed = z.object({ templates: z.array(template) });
 
-/** Those of one creator, among the newest that the caller may see. */
+/** The templates of one creator, among the newest that the caller may see. */
 async function templatesOf(caller: Client, creatorId: string): Promise<Template[]> {
   const { body } = await caller.get("/api/agents/templates?limit=100");
   return listed.parse(body).templates.filter(({ creator }) => creator.id === creatorId);

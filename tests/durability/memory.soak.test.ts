@@ -15,7 +15,7 @@ const PORTIONS = 5;
 const AT_ONCE = 20;
 /** A leak of 5 KB a turn would exceed it. */
 const MAX_GROWTH_BYTES = 20 * 1024 ** 2;
-/** Those of a jail that is still alive, or of a pool that has grown. */
+/** Descriptors of a jail that is still alive, or of a pool that has grown. */
 const MAX_MORE_DESCRIPTORS = 50;
 
 interface Memory {

@@ -38,7 +38,7 @@ export function familyOf(root: number): number[] {
   return family;
 }
 
-/** Those of `pids` that still run; one that only waits to be counted by its parent has ended. */
+/** Selects the running processes among `pids`; one that only waits to be counted by its parent has ended. */
 export function stillRunning(pids: readonly number[]): number[] {
   return listProcesses()
     .filter(({ pid, ended }) => !ended && pids.includes(pid))

@@ -14,7 +14,7 @@ export interface TurnPlan {
   readonly contextLimit?: number;
 }
 
-/** `chat` and `server` select from those that exist when the command runs. */
+/** `chat` and `server` select from the ones in existence when the command runs. */
 interface Target {
   readonly chat: number;
   readonly server: number;

@@ -119,7 +119,7 @@ async function expectStored(
   const { chatId } = chat.conversation;
   const view = await readChat(model, await cluster.pick(0), chat);
   if (!view) return;
-  // Those of other branches, too.
+  // With the messages of other branches.
   const rows = await cluster.workspace.sql<(StoredMessage & { metadata: unknown })[]>`
     select id, role, parts, metadata from messages
     where chat_id = ${chatId} and role = 'assistant' order by created_at, id`;

@@ -42,7 +42,7 @@ export const noteDisguised = (records: string, secret: string): void =>
 /** The settings by which the service authenticates others, or itself with others. */
 const SECRET_SETTINGS = /(?<!PUBLISHABLE)_(KEY|SECRET|TOKEN)$/;
 
-/** Those of a server's settings, and the passwords in its addresses. */
+/** Notes the secrets in a server's settings, and the passwords in its addresses. */
 export function noteSettings(records: string, env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     if (SECRET_SETTINGS.test(name)) noteSecret(records, { secret: value, kind: name });

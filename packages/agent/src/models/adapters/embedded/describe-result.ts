@@ -2,6 +2,8 @@
 import { z } from "zod";
 
 const failure = z.object({ error: z.string() });
+/** The lines before the output of a command that succeeded, sorted. */
+const SUCCESS = 'exitCode: 0\nstderr: ""\ntruncated: false';
 const written = z.object({ filePath: z.string(), bytes: z.number() });
 
 /** @param label of the call, such as "running `ls`" */
@@ -13,8 +15,9 @@ export function describeResult(label: string, result: unknown): string {
   if (failed) return `${named} failed: ${failed.error}`;
   const { data: file } = written.safeParse(result);
   if (file) return `Wrote ${file.bytes} bytes to \`${file.filePath}\`.`;
-  const [, printed] = /^exitCode: 0\n[^]*?^stdout:\n([^]*)$/m.exec(String(result)) ?? [];
-  if (printed !== undefined) return `${named} printed:\n${quote(printed)}`;
+  const [head = "", ...rest] = String(result).split("\nstdout:\n");
+  const succeeded = head.split("\n").sort().join("\n") === SUCCESS;
+  if (succeeded && rest.length) return `${named} printed:\n${quote(rest.join("\nstdout:\n"))}`;
   return `${named} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
 }
 
