@@ -42,11 +42,14 @@ async function start(name: string, script: Script, more: object = {}) {
       const [row] = await sql`select status, error from turns where id = ${turnId}`;
       return row;
     },
-    /** The types of the chunks that readers have got. */
-    async chunks() {
+    /** The types of the chunks that readers have got, up to the first one of type `last` if it is named. */
+    async chunks(last?: string) {
       const types: string[] = [];
       const read = app.engine.read({ turnId, runId }, 0, AbortSignal.timeout(2_000));
-      for await (const { chunks } of read) types.push(...chunks.map((one) => JSON.parse(one).type));
+      for await (const { chunks } of read) {
+        types.push(...chunks.map((one) => JSON.parse(one).type));
+        if (last !== undefined && types.includes(last)) break;
+      }
       return types;
     },
   };
@@ -98,6 +101,7 @@ describe("a step", () => {
     if (next === null || next === "waiting") throw new Error("The turn has no next step");
     const lost = turn.take(next).catch((error: unknown) => error);
     await held.reached;
+    expect(await turn.chunks("text-delta")).toContain("text-delta");
     expect(await turn.take(await turn.load(2), 2)).toBeNull();
     held.open();
     expect(await lost).toBeInstanceOf(Error);
